@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include "bpfrelay.h"
+
+const char *bpfrelay_version(void)
+{
+	return BPFRELAY_VERSION;
+}
