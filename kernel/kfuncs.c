@@ -16,6 +16,7 @@
 #include "kfuncs.h"
 #include "log.h"
 #include "records.h"
+#include "relay_map.h"
 
 static int drop_error(enum bpf_relay_counter reason, u64 flags)
 {
@@ -59,6 +60,32 @@ static void show(struct log_elem *elem, const struct ring *ring, enum bpf_relay_
 		WRITE_ONCE(((u64 *)&elem->counters)[raised], READ_ONCE(((u64 *)c)[raised]));
 }
 
+/* What is left to do for a call that was dropped; counted it is. */
+static noinline int dropped_call(struct log_cpu *cpu, struct log_elem *elem,
+				 enum bpf_relay_counter reason, u64 flags)
+{
+	log_first_drop(cpu->log, reason);
+	show(elem, &cpu->ring, reason);
+	return drop_error(reason, flags);
+}
+
+/*
+ * The rare half of preempt_enable_notrace(): in line, the call in it would have the whole
+ * function keep a frame pointer. It is all done again, whatever happened in between.
+ */
+static noinline notrace void write_resched(void)
+{
+	preempt_disable_notrace();
+	preempt_enable_notrace();
+}
+
+static __always_inline void write_end(void)
+{
+	barrier();
+	if (unlikely(__preempt_count_dec_and_test()))
+		write_resched();
+}
+
 /*
  * Copy a caller's struct, which may be older or newer than ours and may change
  * while we look. The caller's ABI number is its first member.
@@ -83,41 +110,47 @@ static int kfunc_struct(void *dst, u32 size, const void *src, u32 src_size)
 
 __bpf_kfunc_start_defs();
 
-__bpf_kfunc int bpf_relay_output(void *p__map, const void *data, u32 data__sz, u64 flags)
+/* __flatten: the usual case without a call, but of the clock; see write_path.c. */
+
+__bpf_kfunc __flatten int bpf_relay_output(void *p__map, const void *data, u32 data__sz, u64 flags)
 {
-	struct log_elem __percpu *elems = log_elems(p__map);
 	enum bpf_relay_counter dropped;
 	struct log_elem *elem;
 	struct bpf_relay *log;
-	struct ring *ring;
-	int err = -ENODEV;
+	struct log_cpu *cpu;
+	size_t len = data__sz;
+	int err;
 
-	if (!elems)
+	/* One register for it, not one for each of its widths. */
+	OPTIMIZER_HIDE_VAR(len);
+	if (unlikely(!relay_map(p__map)))
 		return -EINVAL;
 	preempt_disable_notrace();
-	elem = this_cpu_ptr(elems);
+	elem = this_cpu_ptr(relay_map_elems(p__map));
 	log = log_of(elem);
-	if (!log)
-		goto out;
+	if (!log) {
+		write_end();
+		return -ENODEV;
+	}
 
-	ring = &this_cpu_ptr(log->cpu)->ring;
-	dropped = types_check(&log->types, flags, data__sz);
-	if (!dropped)
-		dropped = ring_write_record(ring, flags, data, data__sz);
+	cpu = this_cpu_ptr(log->cpu);
+	dropped = types_check(&log->types, flags, len);
+	if (likely(!dropped))
+		dropped = ring_write_record(&cpu->ring, flags, data, len);
 	else
-		ring_drop(ring, dropped);
-	if (dropped)
-		log_first_drop(log, dropped);
-	show(elem, ring, dropped);
-	err = drop_error(dropped, flags);
-out:
-	preempt_enable_notrace();
+		ring_drop(&cpu->ring, dropped);
+	if (likely(!dropped)) {
+		show(elem, &cpu->ring, 0);
+		write_end();
+		return 0;
+	}
+	err = dropped_call(cpu, elem, dropped, flags);
+	write_end();
 	return err;
 }
 
-__bpf_kfunc struct bpf_relay_record *bpf_relay_reserve(void *p__map, u32 size, u64 flags)
+__bpf_kfunc __flatten struct bpf_relay_record *bpf_relay_reserve(void *p__map, u32 size, u64 flags)
 {
-	struct log_elem __percpu *elems = log_elems(p__map);
 	struct bpf_relay_record *rec = NULL;
 	enum bpf_relay_counter dropped;
 	struct ring_slot slot;
@@ -125,35 +158,34 @@ __bpf_kfunc struct bpf_relay_record *bpf_relay_reserve(void *p__map, u32 size, u
 	struct bpf_relay *log;
 	struct log_cpu *cpu;
 
-	if (!elems)
+	if (unlikely(!relay_map(p__map)))
 		return NULL;
 	preempt_disable_notrace();
-	elem = this_cpu_ptr(elems);
+	elem = this_cpu_ptr(relay_map_elems(p__map));
 	log = log_of(elem);
 	if (!log)
 		goto out;
 
 	cpu = this_cpu_ptr(log->cpu);
 	dropped = types_check(&log->types, flags, size);
-	if (!dropped) {
+	if (likely(!dropped)) {
 		rec = record_get(cpu, elem);
-		dropped = rec ? 0 : BPF_RELAY_dropped_no_record;
+		dropped = likely(rec) ? 0 : BPF_RELAY_dropped_no_record;
 	}
-	if (dropped)
+	if (unlikely(dropped))
 		ring_drop(&cpu->ring, dropped);
 	else
 		dropped = ring_reserve_record(&cpu->ring, flags, size, &slot);
-	if (dropped) {
+	if (likely(!dropped)) {
+		record_set(rec, &slot);
+	} else {
 		if (rec)
 			record_put(rec);
 		rec = NULL;
-		log_first_drop(log, dropped);
-		show(elem, &cpu->ring, dropped);
-	} else {
-		record_set(rec, &slot);
+		dropped_call(cpu, elem, dropped, flags);
 	}
 out:
-	preempt_enable_notrace();
+	write_end();
 	return rec;
 }
 
@@ -172,15 +204,15 @@ static void record_close(struct bpf_relay_record *rec, enum bpf_relay_state stat
 	show(rec->elem, &rec->cpu->ring,
 	     state == BPF_RELAY_DISCARDED ? BPF_RELAY_discarded : 0);
 	record_put(rec);
-	preempt_enable_notrace();
+	write_end();
 }
 
-__bpf_kfunc void bpf_relay_submit(struct bpf_relay_record *rec)
+__bpf_kfunc __flatten void bpf_relay_submit(struct bpf_relay_record *rec)
 {
 	record_close(rec, BPF_RELAY_COMMITTED);
 }
 
-__bpf_kfunc void bpf_relay_discard(struct bpf_relay_record *rec)
+__bpf_kfunc __flatten void bpf_relay_discard(struct bpf_relay_record *rec)
 {
 	record_close(rec, BPF_RELAY_DISCARDED);
 }

@@ -115,7 +115,7 @@ static int log_alloc_rings(struct bpf_relay *log)
 			return -ENOMEM;
 		ring_init(&lc->ring, ctl, cpu, g->subbuf_size, g->n_subbufs, log->mode,
 			  log->clock, log->uuid);
-		lc->wait = log->wait;
+		lc->log = log;
 	}
 	return 0;
 }
@@ -299,15 +299,16 @@ free_log:
  */
 static struct bpf_relay *log_get(struct bpf_map *map)
 {
-	struct log_elem __percpu *elems = log_elems(map);
+	struct log_elem __percpu *elems;
 	/* Of an inner map it goes to 0 when that is taken out of its outer map. */
 	u32 id = READ_ONCE(map->id);
 	struct bpf_relay *log;
 	int cpu;
 
-	if (!elems || !id)
+	if (!relay_map(map) || !id)
 		return ERR_PTR(-EINVAL);
 
+	elems = relay_map_elems(map);
 	for_each_possible_cpu(cpu) {
 		struct bpf_relay **ref = &per_cpu_ptr(elems, cpu)->relay;
 
@@ -465,7 +466,7 @@ int log_open(struct bpf_map *map, const struct bpf_relay_opts *opts)
 			break;
 		err = log_set_up(log, opts, &geometry);
 		if (err)
-			log_abandon(log, log_elems(map));
+			log_abandon(log, relay_map_elems(map));
 		else
 			log_say_open(log);
 		break;

@@ -22,24 +22,19 @@
 
 #include "geometry.h"
 #include "records.h"
+#include "relay_map.h"
 #include "ring.h"
 #include "types.h"
 
 struct log_files;
 struct log_wait;
 
-/* The value of a relay map, per CPU: the copy of the counters is for bpftool. */
-struct log_elem {
-	struct bpf_relay *relay;
-	struct bpf_relay_counters counters;
-};
-
 /* What the writers of one CPU touch. */
 struct log_cpu {
 	struct ring ring;
 	atomic64_t retries;		/* copies that readers threw away */
 	atomic64_t damaged;		/* packets that ended at something odd */
-	struct log_wait *wait;		/* of the log */
+	struct bpf_relay *log;
 	struct record_pool pool;
 };
 
@@ -79,28 +74,6 @@ struct bpf_relay {
 int log_init(void);
 /* Waits until no log is left; then nothing of the module runs any more. */
 void log_exit(void);
-
-/*
- * The elements of a relay map, or NULL unless the map is a relay map: proven from
- * what the kernel recorded about it, on every call.
- */
-static __always_inline struct log_elem __percpu *log_elems(const struct bpf_map *map)
-{
-	const struct btf_record *record = map->record;
-
-	if (map->map_type != BPF_MAP_TYPE_PERCPU_ARRAY || map->max_entries != 1 ||
-	    map->value_size != sizeof(struct log_elem) || IS_ERR_OR_NULL(record) ||
-	    record->cnt != 1)
-		return NULL;
-	/*
-	 * The module registers one destructor, so a referenced pointer to a type
-	 * of ours is a log. (BTF ids cannot be compared: ours are relocated.)
-	 */
-	if (record->fields[0].type != BPF_KPTR_REF || record->fields[0].offset ||
-	    record->fields[0].kptr.module != THIS_MODULE)
-		return NULL;
-	return (struct log_elem __percpu *)container_of(map, struct bpf_array, map)->pptrs[0];
-}
 
 /* For bpf_relay_add_type() and bpf_relay_open(), whose contracts they have. */
 int log_add_type(struct bpf_map *map, const struct bpf_relay_type *desc);

@@ -30,6 +30,7 @@ struct bpf_relay_record *record_get(struct log_cpu *cpu, struct log_elem *elem)
 void record_set(struct bpf_relay_record *rec, const struct ring_slot *slot)
 {
 	rec->slot.pos = slot->pos;
+	rec->slot.sub = slot->sub;
 	rec->slot.len = slot->len;
 	/* records_open() may be looking, from any CPU. */
 	WRITE_ONCE(rec->slot.header, slot->header);

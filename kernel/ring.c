@@ -38,7 +38,7 @@ enum bpf_relay_counter ring_drop(struct ring *r, enum bpf_relay_counter reason)
 }
 
 /* A call nested in another one: rare, so apart. */
-static noinline enum bpf_relay_counter ring_nest(struct ring *r, u32 depth)
+static noinline enum bpf_relay_counter ring_nest(struct ring *r, u64 depth)
 {
 	struct bpf_relay_ctl *ctl = r->ctl;
 	u32 max;
@@ -52,16 +52,17 @@ static noinline enum bpf_relay_counter ring_nest(struct ring *r, u32 depth)
 
 static __always_inline enum bpf_relay_counter ring_enter(struct ring *r)
 {
-	/* A nested call puts back what it found: no atomic needed. */
-	u32 depth = ring_read(&r->depth) + 1;
+	u64 depth;
 
-	ring_write(&r->depth, depth);
-	return depth > 1 ? ring_nest(r, depth) : 0;
+	/* A nested call puts back what it found. */
+	ring_add(&r->depth, 1);
+	depth = ring_read(&r->depth);
+	return unlikely(depth > 1) ? ring_nest(r, depth) : 0;
 }
 
 static __always_inline void ring_leave(struct ring *r)
 {
-	ring_write(&r->depth, ring_read(&r->depth) - 1);
+	ring_add(&r->depth, -1);
 }
 
 u64 ring_dropped(const struct ring *r)
@@ -159,12 +160,14 @@ static void ring_switch(struct ring *r, u64 pos, u64 start, u64 ts,
 
 static __always_inline bool ring_take(struct ring *r, u64 last_ts, u64 ts, u64 pos, u64 next)
 {
+	struct bpf_relay_ctl *ctl = r->ctl;
+
 	/*
 	 * Time first. Whoever takes a position has moved last_ts to its own
 	 * time while wpos was still below it, so time follows position.
 	 */
-	if (!ring_cmpxchg(&r->ctl->last_ts, last_ts, ts) ||
-	    !ring_cmpxchg(&r->ctl->wpos, pos, next))
+	if (!ring_cmpxchg(&ctl->last_ts, last_ts, ts) ||
+	    !ring_cmpxchg(&ctl->wpos, pos, next))
 		return false;
 	/* On every reservation, not only at a switch: any store may be seen first. */
 	ring_wmb();	/* (A) */
@@ -172,8 +175,18 @@ static __always_inline bool ring_take(struct ring *r, u64 last_ts, u64 ts, u64 p
 }
 
 /*
+ * Whether what begins at pos ends in the sub-buffer of the byte before it: at the start
+ * of a sub-buffer its header comes first.
+ */
+static __always_inline bool ring_fits(const struct ring *r, u64 pos, u64 bytes)
+{
+	return ((pos - 1) ^ (pos + bytes - 1)) <= r->subbuf_mask;
+}
+
+/*
  * Reserve at the beginning of the next sub-buffer. 0 with *taken, 0 without it (try
- * again), or the drop counter that applies.
+ * again), or the drop counter that applies. The first record of a ring comes through
+ * here, and any that is too big: what keeps these out need not be asked elsewhere.
  */
 static noinline enum bpf_relay_counter
 ring_take_next(struct ring *r, u64 last_ts, u64 ts, u64 pos, u64 bytes, u64 *taken)
@@ -184,6 +197,10 @@ ring_take_next(struct ring *r, u64 last_ts, u64 ts, u64 pos, u64 bytes, u64 *tak
 	u64 discarded;
 	u64 first = start + sizeof(struct bpf_relay_packet);
 
+	if (!ring_read_acquire(&r->data))
+		return BPF_RELAY_dropped_no_buffer;
+	if (sizeof(struct bpf_relay_packet) + bytes > ring_subbuf_size(r))
+		return BPF_RELAY_dropped_too_big;
 	if (r->keep && start > r->buffer_mask)
 		return BPF_RELAY_dropped_full;
 	/* Of the old lap, every record and the header must be committed. */
@@ -202,110 +219,149 @@ ring_take_next(struct ring *r, u64 last_ts, u64 ts, u64 pos, u64 bytes, u64 *tak
 	return 0;
 }
 
-static __always_inline enum bpf_relay_counter
-ring_reserve(struct ring *r, u16 id, u32 len, struct ring_slot *slot)
+static __always_inline u64 ring_now(struct ring *r, u64 last_ts)
+{
+	u64 now = ring_clock(r);
+
+	return now > last_ts ? now : last_ts;
+}
+
+/*
+ * Not at `seen`: it does not fit there, or another call took it. Returns the position
+ * that was taken, at *ts; or 0, and *drop is the counter that was raised.
+ */
+static noinline u64 ring_take_again(struct ring *r, u64 bytes, u64 seen, u64 *ts,
+				    enum bpf_relay_counter *drop)
 {
 	struct bpf_relay_ctl *ctl = r->ctl;
-	u64 bytes = BPF_RELAY_RECORD_SIZE(len);
-	enum bpf_relay_counter drop;
-	u64 pos, last_ts, ts, now, taken = 0;
-	struct bpf_relay_header *header;
-	int tries;
+	u64 pos, last_ts, taken = 0;
+	int tries = ring_fits(r, seen, bytes);	/* lost so far */
 
-	if (!ring_read_acquire(&r->data))
-		return ring_drop(r, BPF_RELAY_dropped_no_buffer);
-	if (len > BPF_RELAY_PAYLOAD_MAX(ring_subbuf_size(r)))
-		return ring_drop(r, BPF_RELAY_dropped_too_big);
-
-	for (tries = 0; tries < RING_RETRIES; tries++) {
+	for (; tries < RING_RETRIES; tries++) {
 		pos = ring_read(&ctl->wpos);
 		last_ts = ring_read(&ctl->last_ts);
-		now = ring_clock(r);
-		ts = now > last_ts ? now : last_ts;
+		*ts = ring_now(r, last_ts);
 
-		if (pos & r->subbuf_mask && pos + bytes <= ring_round_up(r, pos)) {
-			if (!ring_take(r, last_ts, ts, pos, pos + bytes))
-				continue;
-			taken = pos;
-			break;
+		if (ring_fits(r, pos, bytes)) {
+			if (ring_take(r, last_ts, *ts, pos, pos + bytes))
+				return pos;
+			continue;
 		}
-		drop = ring_take_next(r, last_ts, ts, pos, bytes, &taken);
-		if (drop)
-			return ring_drop(r, drop);
+		*drop = ring_take_next(r, last_ts, *ts, pos, bytes, &taken);
+		if (*drop) {
+			ring_drop(r, *drop);
+			return 0;
+		}
 		if (taken)
-			break;
+			return taken;
 	}
-	if (!taken)
-		return ring_drop(r, BPF_RELAY_dropped_contended);
+	*drop = ring_drop(r, BPF_RELAY_dropped_contended);
+	return 0;
+}
 
-	header = ring_at(r, taken);
-	/* The padding of the record; its payload comes behind this. */
-	if (len % 8)
-		ring_zero((void *)header + bytes - 8, 8);
+/*
+ * Whether there is a slot; else why not is in *dropped. `state` is nobody's business
+ * before the record is published.
+ */
+static __always_inline bool
+ring_reserve(struct ring *r, u16 id, size_t len, enum bpf_relay_state state,
+	     struct ring_slot *slot, enum bpf_relay_counter *dropped)
+{
+	u64 pos = ring_read(&r->ctl->wpos);
+	u64 last_ts = ring_read(&r->ctl->last_ts);
+	u64 ts = ring_now(r, last_ts);
+	u64 bytes = BPF_RELAY_RECORD_SIZE(len);
+	struct bpf_relay_header *header;
+	u64 off;
+
+	if (unlikely(!ring_fits(r, pos, bytes) ||
+		     !ring_take(r, last_ts, ts, pos, pos + bytes))) {
+		/* Variables of its own: what has an address is not kept in registers. */
+		enum bpf_relay_counter drop;
+		u64 later;
+
+		pos = ring_take_again(r, bytes, pos, &later, &drop);
+		if (!pos) {
+			*dropped = drop;
+			return false;
+		}
+		ts = later;
+	}
+	off = pos & r->buffer_mask;
+	header = (void *)(r->data + off);
+	*slot = (struct ring_slot) {
+		.pos = pos, .sub = &r->sub[off >> r->subbuf_shift], .header = header, .len = len,
+	};
 	ring_write(&header->ts, ts);
 	ring_write(&header->id, id);
-	ring_write(&header->state, BPF_RELAY_OPEN);
+	ring_write(&header->state, state);
 	ring_write(&header->len, len);
-	*slot = (struct ring_slot) { .pos = taken, .header = header, .len = len };
-	return 0;
+	/* The padding of the record, beginning with the end of its payload. */
+	if (len % 8)
+		ring_zero((void *)header + bytes - 8, 8);
+	return true;
 }
 
 static __always_inline void ring_close(struct ring *r, const struct ring_slot *slot,
 				       enum bpf_relay_state state)
 {
-	struct bpf_relay_subbuf *sub = ring_sub(r, slot->pos);
+	struct bpf_relay_ctl *ctl = r->ctl;
+	struct bpf_relay_subbuf *sub = slot->sub;
 	u64 end = slot->pos + BPF_RELAY_RECORD_SIZE(slot->len);
 
-	ring_write(&slot->header->state, state);
 	/* Counted before it is committed: a lap that is complete is counted whole. */
 	if (state == BPF_RELAY_COMMITTED) {
 		ring_add(&sub->nrec, 1);
 		ring_add(&sub->nbytes, slot->len);
-		ring_count(r, BPF_RELAY_records, 1);
-		ring_count(r, BPF_RELAY_bytes, slot->len);
+		ring_add(&ctl->counters.records, 1);
+		ring_add(&ctl->counters.bytes, slot->len);
 	} else {
-		ring_count(r, BPF_RELAY_discarded, 1);
+		ring_add(&ctl->counters.discarded, 1);
 	}
 	ring_commit(sub, end - slot->pos);
 	/*
 	 * The usual case: nothing open below this record, nobody beyond it. The
 	 * barrier before the commit orders this store, too.
 	 */
-	if (!ring_cmpxchg(&r->ctl->published, slot->pos, end) || ring_read(&r->ctl->wpos) != end)
+	if (unlikely(!ring_cmpxchg(&ctl->published, slot->pos, end) ||
+		     ring_read(&ctl->wpos) != end))
 		ring_publish(r);
 }
 
-enum bpf_relay_counter ring_write_record(struct ring *r, u16 id, const void *data, u32 len)
+enum bpf_relay_counter ring_write_record(struct ring *r, u16 id, const void *data, size_t len)
 {
 	enum bpf_relay_counter dropped = ring_enter(r);
 	struct ring_slot slot;
 
-	if (!dropped)
-		dropped = ring_reserve(r, id, len, &slot);
-	if (!dropped) {
-		ring_copy_in(slot.header + 1, data, len);
-		ring_close(r, &slot, BPF_RELAY_COMMITTED);
+	if (unlikely(dropped ||
+		     !ring_reserve(r, id, len, BPF_RELAY_COMMITTED, &slot, &dropped))) {
+		ring_leave(r);
+		return dropped;
 	}
+	ring_copy_in(slot.header + 1, data, len);
+	ring_close(r, &slot, BPF_RELAY_COMMITTED);
 	ring_leave(r);
-	return dropped;
+	return 0;
 }
 
-enum bpf_relay_counter ring_reserve_record(struct ring *r, u16 id, u32 len,
+enum bpf_relay_counter ring_reserve_record(struct ring *r, u16 id, size_t len,
 					   struct ring_slot *slot)
 {
 	enum bpf_relay_counter dropped = ring_enter(r);
 
-	if (!dropped)
-		dropped = ring_reserve(r, id, len, slot);
-	if (!dropped)
-		ring_zero(slot->header + 1, len);
+	if (unlikely(dropped || !ring_reserve(r, id, len, BPF_RELAY_OPEN, slot, &dropped))) {
+		ring_leave(r);
+		return dropped;
+	}
+	ring_zero(slot->header + 1, len);
 	ring_leave(r);
-	return dropped;
+	return 0;
 }
 
 void ring_commit_record(struct ring *r, const struct ring_slot *slot,
 			enum bpf_relay_state state)
 {
+	ring_write(&slot->header->state, state);
 	ring_close(r, slot, state);
 }
 
@@ -386,7 +442,7 @@ void ring_init(struct ring *r, struct bpf_relay_ctl *ctl, u32 cpu, u32 subbuf_si
 
 void ring_attach(struct ring *r, void *data)
 {
-	/* Pairs with the load-acquire in ring_reserve(). */
+	/* Pairs with the load-acquire in ring_take_next(). */
 	ring_write_release(&r->data, data);
 	ring_write(&r->ctl->flags, r->ctl->flags | BPF_RELAY_F_BUFFER);
 }

@@ -35,15 +35,16 @@ struct ring {
 	u64 buffer_mask;		/* subbuf_size * n_subbufs - 1 */
 	u32 subbuf_shift;
 	u32 buffer_shift;
-	u32 depth;			/* writing calls now on this CPU's stack */
+	u64 depth;			/* writing calls now on this CPU's stack */
 	bool keep;			/* no-overwrite mode */
 };
 
 /* A reserved record: a handle, outside the memory that readers see. */
 struct ring_slot {
 	u64 pos;
+	struct bpf_relay_subbuf *sub;
 	struct bpf_relay_header *header;	/* in the buffer; the payload follows */
-	u32 len;				/* of the payload */
+	size_t len;				/* of the payload */
 };
 
 /* Bytes of a control area for n_subbufs sub-buffers. */
@@ -65,8 +66,8 @@ void ring_attach(struct ring *r, void *data);
  * every reserved slot must go to ring_commit_record() on the same CPU, once. An open record
  * keeps its own sub-buffer from being overwritten.
  */
-enum bpf_relay_counter ring_write_record(struct ring *r, u16 id, const void *data, u32 len);
-enum bpf_relay_counter ring_reserve_record(struct ring *r, u16 id, u32 len,
+enum bpf_relay_counter ring_write_record(struct ring *r, u16 id, const void *data, size_t len);
+enum bpf_relay_counter ring_reserve_record(struct ring *r, u16 id, size_t len,
 					   struct ring_slot *slot);
 void ring_commit_record(struct ring *r, const struct ring_slot *slot,
 			enum bpf_relay_state state);
@@ -104,7 +105,7 @@ static inline u32 ring_subbuf_size(const struct ring *r)
 }
 
 /* The sub-buffer that holds a position, and the position where that begins. */
-static inline u32 ring_index(const struct ring *r, u64 pos)
+static inline u64 ring_index(const struct ring *r, u64 pos)
 {
 	return (pos & r->buffer_mask) >> r->subbuf_shift;
 }

@@ -67,43 +67,89 @@ static __always_inline void ring_copy_word(void *dst, const void *src, size_t at
 	WRITE_ONCE(*(u64 *)(dst + at), data_race(get_unaligned((const u64 *)(src + at))));
 }
 
+static __always_inline void ring_zero_word(void *dst, size_t at)
+{
+	WRITE_ONCE(*(u64 *)(dst + at), 0);
+}
+
 static __always_inline void ring_copy_words(void *dst, const void *src, size_t n)
 {
-	size_t i = 0;
+	size_t last = n - sizeof(u64);
+	size_t left = n;
 
-	if (n < sizeof(u64) || n > RING_WORDS_MAX) {
+	if (unlikely(last > RING_WORDS_MAX - sizeof(u64))) {
 		data_race(memcpy(dst, src, n));
 		return;
 	}
-	for (; i + 32 <= n; i += 32) {
-		ring_copy_word(dst, src, i);
-		ring_copy_word(dst, src, i + 8);
-		ring_copy_word(dst, src, i + 16);
-		ring_copy_word(dst, src, i + 24);
+	/* An odd end: a word, of which the beginning is written again below. */
+	if (n % 8)
+		ring_copy_word(dst, src, last);
+	while (left >= 64) {
+		ring_copy_word(dst, src, 0);
+		ring_copy_word(dst, src, 8);
+		ring_copy_word(dst, src, 16);
+		ring_copy_word(dst, src, 24);
+		ring_copy_word(dst, src, 32);
+		ring_copy_word(dst, src, 40);
+		ring_copy_word(dst, src, 48);
+		ring_copy_word(dst, src, 56);
+		dst += 64;
+		src += 64;
+		left -= 64;
+		/* Else one of them would be worked out of another, and fixed up behind. */
+		OPTIMIZER_HIDE_VAR(dst);
+		OPTIMIZER_HIDE_VAR(src);
 	}
-	for (; i + 8 < n; i += 8)
-		ring_copy_word(dst, src, i);
-	/* Up to the end, over what is there already. */
-	ring_copy_word(dst, src, n - 8);
+	if (n & 32) {
+		ring_copy_word(dst, src, 0);
+		ring_copy_word(dst, src, 8);
+		ring_copy_word(dst, src, 16);
+		ring_copy_word(dst, src, 24);
+		dst += 32;
+		src += 32;
+	}
+	if (n & 16) {
+		ring_copy_word(dst, src, 0);
+		ring_copy_word(dst, src, 8);
+		dst += 16;
+		src += 16;
+	}
+	if (n & 8)
+		ring_copy_word(dst, src, 0);
 }
 
 /* The padding behind it, too. */
 static __always_inline void ring_zero_words(void *dst, size_t n)
 {
-	size_t i = 0;
-
-	if (n > RING_WORDS_MAX) {
+	if (unlikely(n > RING_WORDS_MAX)) {
 		data_race(memset(dst, 0, n));
 		return;
 	}
-	for (; i + 32 <= n; i += 32) {
-		WRITE_ONCE(*(u64 *)(dst + i), 0);
-		WRITE_ONCE(*(u64 *)(dst + i + 8), 0);
-		WRITE_ONCE(*(u64 *)(dst + i + 16), 0);
-		WRITE_ONCE(*(u64 *)(dst + i + 24), 0);
+	n += -n & 7;
+	for (; n >= 64; n -= 64, dst += 64) {
+		ring_zero_word(dst, 0);
+		ring_zero_word(dst, 8);
+		ring_zero_word(dst, 16);
+		ring_zero_word(dst, 24);
+		ring_zero_word(dst, 32);
+		ring_zero_word(dst, 40);
+		ring_zero_word(dst, 48);
+		ring_zero_word(dst, 56);
 	}
-	for (; i < n; i += 8)
-		WRITE_ONCE(*(u64 *)(dst + i), 0);
+	if (n & 32) {
+		ring_zero_word(dst, 0);
+		ring_zero_word(dst, 8);
+		ring_zero_word(dst, 16);
+		ring_zero_word(dst, 24);
+		dst += 32;
+	}
+	if (n & 16) {
+		ring_zero_word(dst, 0);
+		ring_zero_word(dst, 8);
+		dst += 16;
+	}
+	if (n & 8)
+		ring_zero_word(dst, 0);
 }
 
 #else /* user space: tests, and readers of a mapped log */
@@ -124,6 +170,8 @@ typedef __u8 u8;
 #define __always_inline	inline __attribute__((always_inline))
 #endif
 #define noinline	__attribute__((noinline))
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
 
 #define ring_read(p)			__atomic_load_n(p, __ATOMIC_RELAXED)
 #define ring_write(p, v)		__atomic_store_n(p, v, __ATOMIC_RELAXED)

@@ -14,7 +14,11 @@
 
 void types_init(struct relay_types *t)
 {
-	t->rule[0] = TYPE_KNOWN | TYPE_VAR;
+	u32 i;
+
+	t->rule[0] = TYPE_VAR;
+	for (i = 1; i < BPF_RELAY_TYPES_MAX; i++)
+		t->rule[i] = TYPE_NONE;
 }
 
 void type_free(struct relay_type *type)
@@ -174,8 +178,7 @@ int types_add(struct relay_types *t, struct relay_type *type, const char *log, b
 	}
 	t->type[d->id] = type;
 	packet_type_init(&t->packet[d->id], d->size, type->fields, n_fields(type));
-	t->rule[d->id] = TYPE_KNOWN | d->size |
-			 (d->flags & BPF_RELAY_TYPE_VAR ? TYPE_VAR : 0);
+	t->rule[d->id] = d->size | (d->flags & BPF_RELAY_TYPE_VAR ? TYPE_VAR : 0);
 	t->n++;
 	return 0;
 }

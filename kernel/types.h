@@ -18,14 +18,13 @@ struct relay_type {
 	struct bpf_relay_field *fields;	/* desc.fields_len bytes, or NULL */
 };
 
-/* A type as the write path sees it: its size and these. */
-#define TYPE_KNOWN	(1U << 31)
-#define TYPE_VAR	(1U << 30)
-#define TYPE_SIZE	(TYPE_VAR - 1)
+/* A type as the write path sees it: its size; with TYPE_VAR, its least; or none. */
+#define TYPE_VAR	(1ULL << 32)
+#define TYPE_NONE	(1ULL << 33)
 
 struct relay_types {
 	u32 n;
-	u32 rule[BPF_RELAY_TYPES_MAX];
+	u64 rule[BPF_RELAY_TYPES_MAX];
 	struct packet_type packet[BPF_RELAY_TYPES_MAX];
 	struct relay_type *type[BPF_RELAY_TYPES_MAX];
 };
@@ -44,21 +43,18 @@ int types_add(struct relay_types *t, struct relay_type *type, const char *log, b
 u32 types_largest(const struct relay_types *t);
 
 /* 0, or the drop counter for a record of len bytes. Any context. */
-static inline enum bpf_relay_counter types_check(const struct relay_types *t, u64 id, u32 len)
+static inline enum bpf_relay_counter types_check(const struct relay_types *t, u64 id, size_t len)
 {
-	u32 rule;
+	u64 rule;
 
-	if (id >= BPF_RELAY_TYPES_MAX)
+	if (unlikely(id >= BPF_RELAY_TYPES_MAX))
 		return BPF_RELAY_dropped_type;
 	rule = t->rule[id];
-	/* Most have one size. (A sum of 64 bits: no len makes one that is not known known.) */
-	if (likely(rule == (u64)TYPE_KNOWN + len))
+	if (likely(rule == len))
 		return 0;
-	if (!(rule & TYPE_KNOWN))
+	if (rule == TYPE_NONE)
 		return BPF_RELAY_dropped_type;
-	if (rule & TYPE_VAR ? len < (rule & TYPE_SIZE) : len != (rule & TYPE_SIZE))
-		return BPF_RELAY_dropped_size;
-	return 0;
+	return rule & TYPE_VAR && len >= (u32)rule ? 0 : BPF_RELAY_dropped_size;
 }
 
 #endif /* _BPF_RELAY_TYPES_H */

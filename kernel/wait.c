@@ -60,7 +60,7 @@ void log_wake(struct log_wait *wait)
 
 void ring_switched(struct ring *ring)
 {
-	log_wake(container_of(ring, struct log_cpu, ring)->wait);
+	log_wake(container_of(ring, struct log_cpu, ring)->log->wait);
 }
 
 u64 log_wakeups(const struct log_wait *wait)

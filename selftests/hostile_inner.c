@@ -197,4 +197,43 @@ TEST_F_TIMEOUT(inner, removed_while_written, 180)
 		EXPECT_TRUE(log_identities(&self->logs[i]));
 }
 
+/*
+ * Fails when: a map is taken for one that was proven to be a relay map before, by its
+ * address or by a part of its cookie.
+ */
+TEST_F_TIMEOUT(inner, foreign_in_their_place, 180)
+{
+	int outer = bpf_object__find_map_fd_by_name(self->log.obj, "by_foreign");
+	__u64 *reserved = log_var(&self->log, ".bss", "reserved");
+	int n_cpus = libbpf_num_possible_cpus(), foreign[N], i;
+	char value[HOSTILE_FOREIGN * n_cpus], zeroes[sizeof(value)];
+	__u32 zero = 0;
+
+	/* Every second one goes, when all were proven; memory of theirs is used again. */
+	self->args->count = 1;
+	log_run(&self->log, "write_all", CPU);
+	ASSERT_EQ(self->results[0], N);
+	for (i = 0; i < N; i += 2) {
+		remove_inner(self->by_hash, self->by_array, &self->fds[i], i);
+		EXPECT_TRUE(log_gone(&self->logs[i]));
+	}
+	for (i = 0; i < N; i++) {
+		foreign[i] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "foreign", 4,
+					    HOSTILE_FOREIGN, 1, NULL);
+		ASSERT_GE(foreign[i], 0);
+		ASSERT_EQ(bpf_map_update_elem(outer, &i, &foreign[i], BPF_ANY), 0);
+	}
+	log_run(&self->log, "write_all", CPU);
+	log_run(&self->log, "write_foreign", CPU);
+	EXPECT_EQ(self->results[0], N + N / 2);
+	EXPECT_EQ(self->results[EINVAL], N);
+	EXPECT_EQ(*reserved, 0);
+	memset(zeroes, 0, sizeof(zeroes));
+	for (i = 0; i < N; i++) {
+		ASSERT_EQ(bpf_map_lookup_elem(foreign[i], &zero, value), 0);
+		EXPECT_EQ(memcmp(value, zeroes, sizeof(value)), 0);
+		close(foreign[i]);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -5,6 +5,7 @@
 
 #define HOSTILE_RESULTS	128
 #define HOSTILE_INNER	64
+#define HOSTILE_FOREIGN	120	/* bytes, as many as in a relay map */
 #define HOSTILE_CHAIN	10
 
 struct hostile_rec {

@@ -32,8 +32,24 @@ struct {
 	__array(values, struct inner_template);
 } by_array SEC(".maps");
 
+/* The same to look at, from outside; but no relay maps. */
+struct foreign_template {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, HOSTILE_FOREIGN);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, HOSTILE_INNER);
+	__type(key, __u32);
+	__array(values, struct foreign_template);
+} by_foreign SEC(".maps");
+
 struct hostile_args args;	/* in */
 __u64 missing;			/* out: keys without a log */
+__u64 reserved;			/* out: records that a foreign map gave */
 
 /* Open the log with key args.who. */
 SEC("syscall")
@@ -88,4 +104,32 @@ SEC("syscall")
 int write_all(void *ctx)
 {
 	return bpf_loop(args.count * HOSTILE_INNER, write_one, NULL, 0);
+}
+
+static int write_one_foreign(__u64 i, void *ctx)
+{
+	__u32 key = i;
+	struct hostile_rec rec = { .seq = i, .who = key };
+	struct bpf_relay_record *res;
+	void *map;
+
+	map = bpf_map_lookup_elem(&by_foreign, &key);
+	if (!map) {
+		__sync_fetch_and_add(&missing, 1);
+		return 0;
+	}
+	count(bpf_relay_output(map, &rec, sizeof(rec), 1));
+	res = bpf_relay_reserve(map, sizeof(rec), 1);
+	if (res) {
+		__sync_fetch_and_add(&reserved, 1);
+		bpf_relay_discard(res);
+	}
+	return 0;
+}
+
+/* What is no log, once each. */
+SEC("syscall")
+int write_foreign(void *ctx)
+{
+	return bpf_loop(HOSTILE_INNER, write_one_foreign, NULL, 0);
 }

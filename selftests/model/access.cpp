@@ -252,8 +252,12 @@ bool model_cmpxchg(void *p, unsigned int size, u64 from, u64 to, int line)
 
 	TRACE(line, "cmpxchg %s: %llu to %llu%s", world_name(x.word).c_str(),
 	      static_cast<ull>(from), static_cast<ull>(to), value == from ? "" : ", lost");
-	if (value != from)
+	if (value != from) {
+		if (world.s.call && (p == &world.ctl()->wpos || p == &world.ctl()->last_ts))
+			CHECK(++world.s.call->lost <= world.scenario->retries,
+			      "more than %u tries lost", world.scenario->retries);
 		return false;
+	}
 	store(x, p, size, to, false);
 	if (p == &world.ctl()->wpos)
 		world_took(from, to);
@@ -442,8 +446,6 @@ u64 model_clock(int line)
 	u64 now = 0;
 
 	step();
-	CHECK(!s.call || ++s.call->tries <= world.scenario->retries, "more than %u tries",
-	      world.scenario->retries);
 	if (world.who == WRITER && world.scenario->clock == Clock::exact) {
 		now = s.clock = s.now + 1000;
 	} else {

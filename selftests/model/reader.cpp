@@ -118,7 +118,7 @@ static void check_counters()
 	      counter[BPF_RELAY_discarded] == s.discarded, "records, bytes or discarded");
 	CHECK(s.calls == s.records + s.discarded + drops + s.open,
 	      "calls are not records + discarded + dropped + open");
-	CHECK(s.ring.depth == 0, "depth is %u at rest", s.ring.depth);
+	CHECK(s.ring.depth == 0, "depth is %llu at rest", s.ring.depth);
 }
 
 /* The sub-buffer of the first open record; without one, all of it. */

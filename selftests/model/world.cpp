@@ -202,7 +202,7 @@ void world_control(const void *p, u64 from, u64 to)
 static void enter(Call &call, const Op *op, u32 id, u16 state)
 {
 	call = { .below = world.s.call, .op = op, .record = -1, .id = id, .state = state,
-		 .closing = false, .accesses = 0, .tries = 0 };
+		 .closing = false, .accesses = 0, .lost = 0 };
 	world.s.call = &call;
 }
 

@@ -34,7 +34,7 @@ struct Call {
 	u32 id;
 	u16 state;		/* that its record will have in the end */
 	bool closing;		/* may store into its record alone */
-	unsigned accesses, tries;	/* its own, not those of calls nested in it */
+	unsigned accesses, lost;	/* its own, not those of calls nested in it */
 };
 
 /* What must be in a word of the buffer, for good. */

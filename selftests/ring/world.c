@@ -497,7 +497,7 @@ void quiet(void)
 	u32 i;
 
 	nest_off = true;
-	CHECK(!now && world.ring.depth == 0, "depth %u", world.ring.depth);
+	CHECK(!now && world.ring.depth == 0, "depth %llu", (ull)world.ring.depth);
 	CHECK(world.ctl->wpos == wpos && world.ctl->published <= wpos);
 
 	for (i = BPF_RELAY_FIRST_DROP; i < BPF_RELAY_NR_COUNTERS; i++) {
