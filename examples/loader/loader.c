@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * loader: loads execs.bpf.c from a skeleton, opens its log, attaches it, pins both below
  * /sys/fs/bpf/execs and exits. `rm -r /sys/fs/bpf/execs` ends all of it.

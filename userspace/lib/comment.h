@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /*
  * Inside the library: what TSDL has no words for, in a comment behind the field, so that
  * a copy says all that the log said. Documentation/format.rst has the words.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * The files cpuN, in debugfs or anywhere else. An open one in debugfs is a snapshot,
  * which seeking to 0 renews: so everything else is pread().

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * tsdl.c backwards. A trace may come from anywhere: what is read here is made a table
  * only if the same rules hold as for tables that the module takes (fields_valid()).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /* Inside the library: from an event block of the metadata back to the table of fields. */
 #ifndef __EVENT_H__
 #define __EVENT_H__

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /* Presentation hints: bpf/bpf_relay_hints.h has what each is for. */
 #include <errno.h>
 #include <stdlib.h>

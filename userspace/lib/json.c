@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * Records as JSON: numbers as numbers, also those of 64 bits, addresses and text as
  * strings, bytes as hexadecimal digits.

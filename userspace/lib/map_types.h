@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /* Inside the library: types of a log from the BTF of its map. */
 #ifndef __MAP_TYPES_H__
 #define __MAP_TYPES_H__

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * The log's own memory, read as the module itself reads it (kernel/ring.c): copied, and
  * thrown away if a writer was faster. What comes out of here are packets as in ctf/.

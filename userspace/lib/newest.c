@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * Where the newest N records begin: each CPU is gone through backwards, a packet at a
  * time, until N of its records are found that are wanted; of all those, the newest N

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * Opens the logs of a BPF object: fills in what RELAY_MAP() left open in its
  * variable NAME_setup (see bpf/bpf_relay.h), and runs its program NAME_open.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /* Inside the library: whether bytes are a packet of a log. */
 #ifndef __PACKET_CHECK_H__
 #define __PACKET_CHECK_H__

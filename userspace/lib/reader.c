@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /* All CPUs of a log, merged in the order of time. */
 #include <errno.h>
 #include <poll.h>

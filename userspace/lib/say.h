@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /* Inside the library: lines for people, through the caller's print callback. */
 #ifndef __SAY_H__
 #define __SAY_H__

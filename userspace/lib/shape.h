@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /* Inside the library: from one member's type in BTF to the field that describes it. */
 #ifndef __SHAPE_H__
 #define __SHAPE_H__

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /* Records as text: as the module's file `text` has them, by the same code. */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /* Inside the library: the words of CTF's TSDL. */
 #ifndef __TOKENS_H__
 #define __TOKENS_H__

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause */
 /* Inside the library: values in a record. */
 #ifndef __VALUE_H__
 #define __VALUE_H__
