@@ -4,6 +4,8 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 O ?= build
 override O := $(abspath $(O))
+# To the kernel's own make it would say something else.
+MAKEOVERRIDES := $(filter-out O=%,$(MAKEOVERRIDES))
 
 CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
@@ -56,6 +58,7 @@ userspace:
 
 PREFIX ?= /usr/local
 dest := $(DESTDIR)$(PREFIX)
+doc := $(dest)/share/doc/bpfrelay
 release = $(shell $(MAKE) -s -C $(KDIR) kernelrelease)
 # modules_install leaves it out where the headers come without System.map.
 depmod = $(if $(DESTDIR),,depmod $(release))
@@ -64,9 +67,11 @@ install: install-user install-module
 
 install-user: programs userspace
 	$(MAKE) -C userspace O=$(O) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) install
-	install -d $(dest)/lib/bpfrelay $(dest)/include/linux $(dest)/lib/systemd/system
+	install -d $(dest)/lib/bpfrelay $(dest)/include/linux $(dest)/lib/systemd/system \
+		$(doc)/examples
+	install -m 644 dist/modprobe.conf dist/modules-load.conf $(doc)/examples
 	install -m 644 $(programs) $(dest)/lib/bpfrelay
-	sed 's|@PREFIX@|$(PREFIX)|' dist/bpfrelay@.service.in \
+	sed 's|@PREFIX@|$(PREFIX)|g' dist/bpfrelay@.service.in \
 		> $(dest)/lib/systemd/system/bpfrelay@.service
 	install -m 644 bpf/bpf_relay.h bpf/bpf_relay_hints.h $(dest)/include
 	install -m 644 uapi/linux/bpf_relay.h $(dest)/include/linux
@@ -80,7 +85,8 @@ uninstall:
 	rm -f $(programs:$(O)/%=$(dest)/lib/bpfrelay/%)
 	rm -f $(dest)/include/bpf_relay.h $(dest)/include/bpf_relay_hints.h
 	rm -f $(dest)/include/linux/bpf_relay.h $(dest)/lib/systemd/system/bpfrelay@.service
-	-rmdir $(dest)/lib/bpfrelay
+	rm -f $(doc)/examples/modprobe.conf $(doc)/examples/modules-load.conf
+	-rmdir $(dest)/lib/bpfrelay $(doc)/examples $(doc)
 	rm -f $(DESTDIR)/lib/modules/$(release)/updates/bpf_relay.ko*
 	$(depmod)
 

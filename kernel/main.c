@@ -7,7 +7,6 @@
 #include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/printk.h>
-#include <linux/stringify.h>
 #include <linux/utsname.h>
 
 #include "files.h"
@@ -68,6 +67,6 @@ static void __exit bpf_relay_exit(void)
 module_init(bpf_relay_init);
 module_exit(bpf_relay_exit);
 MODULE_LICENSE("GPL");
-/* As libbpfrelay's; the major number is the ABI. */
-MODULE_VERSION(__stringify(BPF_RELAY_ABI) ".0.0");
+/* As libbpfrelay's and the packages'; the major number is the ABI. */
+MODULE_VERSION("1.0.0");
 MODULE_DESCRIPTION("Overwriting per-CPU log for BPF programs over relay buffers");
