@@ -28,6 +28,8 @@ struct machine {
 	bool loaded;
 	struct module_version module;
 	char installed[PATH_MAX];	/* the module's file, without the root; or empty */
+	char installed_version[64];	/* what it says of itself; empty: not known */
+	char installed_srcversion[64];
 };
 
 struct check {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpfrelay.h"
@@ -143,6 +144,24 @@ static void check_abi(const struct machine *m, struct finding *f)
 	      BPF_RELAY_ABI, abi);
 	if (abi != BPF_RELAY_ABI)
 		todo(f, "install command and module from one source, then: rmmod bpf_relay && modprobe bpf_relay");
+}
+
+/* After an upgrade the one that was loaded before goes on, and what it keeps. */
+static void check_version(const struct machine *m, struct finding *f)
+{
+	const char *loaded = m->module.srcversion;
+
+	if (!m->loaded || !*loaded || !*m->installed_srcversion) {
+		found(f, FINE, "loaded and installed: not compared");
+		return;
+	}
+	if (!strcmp(loaded, m->installed_srcversion)) {
+		found(f, FINE, "%s, the one that is installed", m->module.version);
+		return;
+	}
+	found(f, NOTE, "%s (%s) is loaded, %s (%s) is installed", m->module.version, loaded,
+	      m->installed_version, m->installed_srcversion);
+	todo(f, "when no log is needed any more (bpfrelay list): rmmod bpf_relay && modprobe bpf_relay");
 }
 
 /* ---- What forbids modules ------------------------------------------------------- */
@@ -337,6 +356,7 @@ const struct check checks[] = {
 	{ "module file", true, check_installed },
 	{ "module", true, check_loaded },
 	{ "ABI", true, check_abi },
+	{ "module version", false, check_version },
 	{ "modules allowed", true, check_modules_disabled },
 	{ "module signature", true, check_signature },
 	{ "lockdown", false, check_lockdown },
@@ -373,10 +393,46 @@ static void find_installed(struct machine *m)
 		fclose(f);
 }
 
+/* Of the module's file, which may be compressed. Empty where there is no modinfo. */
+static void ask_modinfo(const char *file, const char *field, char *to, size_t size)
+{
+	ssize_t len = 0, n;
+	int fds[2];
+	pid_t pid;
+
+	*to = '\0';
+	if (pipe(fds))
+		return;
+	pid = fork();
+	if (!pid) {
+		dup2(fds[1], STDOUT_FILENO);
+		close(STDERR_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		execlp("modinfo", "modinfo", "-F", field, file, NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	while (pid > 0 && (n = read(fds[0], to + len, size - 1 - len)) > 0)
+		len += n;
+	close(fds[0]);
+	to[len] = '\0';
+	to[strcspn(to, "\n")] = '\0';
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
 void machine_look_at(struct machine *m)
 {
+	char full[PATH_MAX];
+
 	first_line(m->root, "/proc/sys/kernel/osrelease", m->release, sizeof(m->release));
 	m->loaded = module_version(m->root, &m->module);
 	find_installed(m);
+	if (!*m->installed)
+		return;
+	below(m, m->installed, full);
+	ask_modinfo(full, "version", m->installed_version, sizeof(m->installed_version));
+	ask_modinfo(full, "srcversion", m->installed_srcversion, sizeof(m->installed_srcversion));
 }
 

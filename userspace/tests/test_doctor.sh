@@ -14,6 +14,16 @@ modules=lib/modules/$release
 logs=sys/kernel/debug/bpf_relay
 abi=$("$bpfrelay" version -j | jq .abi)
 
+# A module for modinfo.
+module_file()	# VERSION SRCVERSION FILE
+{
+	printf 'version=%s\0srcversion=%s\0' "$1" "$2" >"$out/modinfo"
+	echo | cc -c -x c - -o "$out/module.o" &&
+		objcopy --add-section .modinfo="$out/modinfo" "$out/module.o" "$3"
+}
+module_file "$abi.0.0" AAAA "$out/as-loaded.ko"
+module_file "$abi.0.1" BBBB "$out/upgraded.ko"
+
 put()		# FILE TEXT
 {
 	mkdir -p "$(dirname "$root/$1")"
@@ -38,10 +48,12 @@ bpf /sys/fs/bpf bpf rw 0 0"
 	put sys/kernel/security/lockdown "[none] integrity confidentiality"
 	put sys/module/module/parameters/sig_enforce N
 	put sys/module/bpf_relay/initstate live
-	put sys/module/bpf_relay/version "$abi.0"
+	put sys/module/bpf_relay/version "$abi.0.0"
+	put sys/module/bpf_relay/srcversion AAAA
 	put $modules/modules.dep "updates/bpf_relay.ko: kernel/other.ko
 kernel/fs/bpf_relay.kofoo.ko:"
-	put $modules/updates/bpf_relay.ko "code"
+	mkdir -p "$root/$modules/updates"
+	cp "$out/as-loaded.ko" "$root/$modules/updates/bpf_relay.ko"
 	mkdir -p "$root/$logs"
 }
 
@@ -86,6 +98,12 @@ sick module problem 1 "modprobe bpf_relay" "$unloaded"
 sick module problem 1 "not loaded" "echo going >sys/module/bpf_relay/initstate"
 sick ABI problem 1 "of the module 77" "echo 77.3 >sys/module/bpf_relay/version"
 sick ABI note 0 "until a log is open" "rm sys/module/bpf_relay/version"
+upgraded="cp '$out/upgraded.ko' $modules/updates/bpf_relay.ko"
+sick "module version" note 0 "$abi.0.0 (AAAA) is loaded, $abi.0.1 (BBBB) is installed" "$upgraded"
+sick "module version" note 0 "rmmod bpf_relay && modprobe bpf_relay" \
+	"$upgraded; xz $modules/updates/bpf_relay.ko; echo updates/bpf_relay.ko.xz: >$modules/modules.dep"
+sick "module version" ok 0 "not compared" "rm sys/module/bpf_relay/srcversion"
+sick "module version" ok 0 "not compared" "echo code >$modules/updates/bpf_relay.ko"
 sick "modules allowed" ok 0 "kernel.modules_disabled is 1" "echo 1 >proc/sys/kernel/modules_disabled"
 sick "modules allowed" problem 1 "boot again" "echo 1 >proc/sys/kernel/modules_disabled; $unloaded"
 enforce="echo Y >sys/module/module/parameters/sig_enforce"
