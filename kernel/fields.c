@@ -211,11 +211,3 @@ bool fields_valid(const struct bpf_relay_field *table, u32 n, u32 size, bool var
 			return false;
 	return flexible || in[0].end == size * 8ULL;
 }
-
-const struct bpf_relay_field *fields_flexible(const struct bpf_relay_field *table, u32 n)
-{
-	while (n--)
-		if (!table[n].depth)
-			return table[n].count ? NULL : &table[n];
-	return NULL;
-}

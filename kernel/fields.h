@@ -18,7 +18,14 @@
 bool fields_valid(const struct bpf_relay_field *table, u32 n, u32 size, bool var);
 
 /* Of a valid table: the field with which records of any length end, or NULL. */
-const struct bpf_relay_field *fields_flexible(const struct bpf_relay_field *table, u32 n);
+static inline const struct bpf_relay_field *fields_flexible(const struct bpf_relay_field *table,
+							    u32 n)
+{
+	while (n--)
+		if (!table[n].depth)
+			return table[n].count ? NULL : &table[n];
+	return NULL;
+}
 
 /* Whether s is a C identifier that ends with a NUL within max bytes. */
 bool fields_identifier(const char *s, u32 max);

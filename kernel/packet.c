@@ -5,21 +5,19 @@
 void packet_type_init(struct packet_type *type, u32 size, const struct bpf_relay_field *table,
 		      u32 n)
 {
-	const struct bpf_relay_field *last = NULL;
+	const struct bpf_relay_field *flexible = fields_flexible(table, n);
 	u32 i;
 
 	*type = (struct packet_type) { .least = size };
 	for (i = 0; i < n; i++) {
-		if (!table[i].depth)
-			last = &table[i];
 		if (table[i].kind == BPF_RELAY_PAD) {
 			type->fields = table;
 			type->n_fields = n;
 		}
 	}
-	if (last && !last->count) {
-		type->offset = last->offset;
-		type->elem = last->size;
+	if (flexible) {
+		type->offset = flexible->offset;
+		type->elem = flexible->size;
 	}
 }
 

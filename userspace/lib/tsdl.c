@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../kernel/fields.h"
 #include "bpfrelay.h"
 #include "comment.h"
 
@@ -254,18 +255,10 @@ static const struct bpf_relay_field *put_fields(struct text *t,
 	return f;
 }
 
-static const struct bpf_relay_field *find_flexible(const struct bpf_relay_field *fields, int n)
-{
-	while (n-- > 0)
-		if (!fields[n].depth)
-			return fields[n].count ? NULL : &fields[n];
-	return NULL;
-}
-
 static void put_event(struct text *t, const struct bpf_relay_field *fields, int n_fields,
 		      const char *name, __u16 id)
 {
-	const struct bpf_relay_field *flexible = find_flexible(fields, n_fields);
+	const struct bpf_relay_field *flexible = fields_flexible(fields, n_fields);
 	const struct bpf_relay_field *end = fields + n_fields;
 
 	t->fields = fields;
@@ -299,7 +292,7 @@ static __u32 field_end(const struct bpf_relay_field *f)
 static int make_bytes(const struct bpf_relay_field *fields, int n_fields,
 		      struct bpf_relay_field bytes[3])
 {
-	const struct bpf_relay_field *flexible = find_flexible(fields, n_fields);
+	const struct bpf_relay_field *flexible = fields_flexible(fields, n_fields);
 	struct bpf_relay_field *b = bytes;
 	__u32 size = 0;
 	int i;
