@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,15 +28,24 @@ __u32 comment_least_size(__u32 bits)
 
 /* ---- Writing ---------------------------------------------------------------------- */
 
+/* A comment in the making: begins with the mark, and is none without a word behind it. */
+struct making {
+	char *to;
+	size_t len;
+};
+
 static __attribute__((format(printf, 2, 3)))
-void put(char to[COMMENT_MAX], const char *fmt, ...)
+void put(struct making *m, const char *fmt, ...)
 {
-	size_t len = strlen(to);
+	size_t room = COMMENT_MAX - m->len;
 	va_list args;
+	int n;
 
 	va_start(args, fmt);
-	vsnprintf(to + len, COMMENT_MAX - len, fmt, args);
+	n = vsnprintf(m->to + m->len, room, fmt, args);
 	va_end(args);
+	if (n > 0)
+		m->len += (size_t)n < room ? (size_t)n : room - 1;
 }
 
 static bool is_disguised(const struct bpf_relay_field *f, bool enumerators)
@@ -57,24 +67,24 @@ static bool is_disguised(const struct bpf_relay_field *f, bool enumerators)
 void comment_format(const struct bpf_relay_field *table, const struct bpf_relay_field *f,
 		    bool enumerators, char to[COMMENT_MAX])
 {
-	size_t i;
+	struct making m = { .to = to };
+	size_t i, mark;
 
-	to[0] = '\0';
+	put(&m, MARK);
+	mark = m.len;
 	for (i = 0; i < N_KINDS && is_disguised(f, enumerators); i++)
 		if (kinds[i].kind == f->kind)
-			put(to, " %s", kinds[i].name);
+			put(&m, " %s", kinds[i].name);
 	if (f->flags & BPF_RELAY_FIELD_BE && f->hint == BPF_RELAY_HINT_IPV4)
-		put(to, " be");
+		put(&m, " be");
 	if (f->bits && f->size != comment_least_size(f->bits))
-		put(to, " size %u", f->size);
+		put(&m, " size %u", f->size);
 	if (f->hint)
-		put(to, " %s", hint_name(f->hint));
+		put(&m, " %s", hint_name(f->hint));
 	if (f->hint == BPF_RELAY_HINT_PACKET && f->value < (__u64)(f - table))
-		put(to, " %s", table[f->value].name);
-	if (to[0]) {
-		memmove(to + sizeof(MARK) - 1, to, strlen(to) + 1);
-		memcpy(to, MARK, sizeof(MARK) - 1);
-	}
+		put(&m, " %s", table[f->value].name);
+	if (m.len == mark)
+		to[0] = '\0';
 }
 
 /* ---- Reading ---------------------------------------------------------------------- */
