@@ -217,7 +217,11 @@ struct bpfrelay_item {
 	enum bpfrelay_item_kind kind;
 	struct bpfrelay_record record;	/* of a loss: ts and cpu */
 	enum bpfrelay_loss reason;	/* of a loss */
-	__u64 lost;			/* records; 0 if that cannot be known */
+	/*
+	 * Records; 0 if that is not known. Of a follower: not yet, and the next loss that is
+	 * known has them in it.
+	 */
+	__u64 lost;
 };
 
 struct bpfrelay_reader;
@@ -305,6 +309,9 @@ int bpfrelay_record_find(const struct bpfrelay_record *record, const char *path,
  */
 int bpfrelay_value_number(const struct bpfrelay_value *value, __u64 *number);
 
+/** Reads a floating-point number of either size: 0; -EDOM if the value is none. */
+int bpfrelay_value_double(const struct bpfrelay_value *value, double *number);
+
 /**
  * @brief **bpfrelay_value_string()** copies text (CHAR) up to its end or its NUL.
  *
@@ -321,6 +328,20 @@ int bpfrelay_value_string(const struct bpfrelay_value *value, char *to, size_t s
  * off, and what is returned is less than all of it may take
  */
 size_t bpfrelay_record_text(const struct bpfrelay_record *record, char *to, size_t size);
+
+struct bpfrelay_text_opts {
+	size_t sz;		/* sizeof(struct bpfrelay_text_opts) */
+	/*
+	 * Names a kernel address, of fields with RELAY_KSYM and RELAY_STACK: writes at most
+	 * size bytes with a NUL. False: it has no name, and the number is shown.
+	 */
+	bool (*symbol)(void *ctx, __u64 address, char *to, size_t size);
+	void *symbol_ctx;
+};
+
+/** The same with names for addresses, of which the library has none. opts may be NULL. */
+size_t bpfrelay_record_text_opts(const struct bpfrelay_record *record,
+				 const struct bpfrelay_text_opts *opts, char *to, size_t size);
 
 /**
  * @brief **bpfrelay_record_json()** makes a JSON object of the fields, in one line.

@@ -10,7 +10,8 @@
  *	list	  = value { "," value }
  *	field	  = name { "." name | "[" number "]" }
  *	value	  = number | address [ "/" bits ] | name | string
- *	number	  = [ "-" ] digits | [ "-" ] "0x" hexadecimal digits | "true" | "false"
+ *	number	  = [ "-" ] digits | [ "-" ] "0x" hexadecimal digits | "true" | "false" | real
+ *	real	  = [ "-" ] digits [ "." [ digits ] ] [ "e" [ "+" | "-" ] digits ]
  *	string	  = one in "" or '', with \" \' \\ \n \t \xNN
  *
  * A name as a value is an enumerator. "&" binds before the comparison. What a value may

@@ -26,7 +26,9 @@ struct literal {
 	size_t at;			/* where it begins in the filter */
 	bool quoted;
 	bool is_number;
+	bool is_real;			/* a number, or one with a point or an exponent */
 	struct number number;
+	double real;
 	struct address ipv4, ipv6, mac;
 	char text[];			/* without quotes and escapes */
 };
@@ -39,6 +41,10 @@ int literal_parse(const char *text, size_t *at, struct literal **literal, const 
 
 /* All of a list. */
 void literal_free(struct literal *list);
+
+/* ---- glob.c ---- */
+
+bool glob_match(const char *pattern, const char *text, size_t len);
 
 /* ---- filter_test.c: a field, and what is asked of it ---- */
 

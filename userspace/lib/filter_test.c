@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /* One test of a filter: a field of a record against the values that are written there. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static bool is_of_record(const struct bpf_relay_field *f)
 
 /* ---- What can be asked of a field -------------------------------------------------- */
 
-enum value_class { CLASS_NUMBER, CLASS_TEXT, CLASS_ADDRESS, CLASS_NONE };
+enum value_class { CLASS_NUMBER, CLASS_REAL, CLASS_TEXT, CLASS_ADDRESS, CLASS_NONE };
 
 /* One of several, or of a flexible array. */
 static bool is_element(const struct place *p)
@@ -62,6 +61,8 @@ static enum value_class class_of(const struct place *p)
 		if (p->count != 1)
 			return CLASS_NONE;
 		return f->hint == BPF_RELAY_HINT_IPV4 ? CLASS_ADDRESS : CLASS_NUMBER;
+	case BPF_RELAY_FLOAT:
+		return p->count == 1 ? CLASS_REAL : CLASS_NONE;
 	default:
 		return CLASS_NONE;
 	}
@@ -73,10 +74,6 @@ static const char *wants_of_none(const struct place *p)
 	case BPF_RELAY_STRUCT:
 		if (p->count == 1)
 			return "is a struct: name one of its members, as in a.b";
-		break;
-	case BPF_RELAY_FLOAT:
-		if (p->count == 1)
-			return "is a floating-point number, which filters do not compare";
 		break;
 	case BPF_RELAY_BYTES:
 		return "is bytes: name one of them, as in a[0]";
@@ -163,6 +160,18 @@ static struct misfit number_misfit(const struct filter_test *t, const struct bpf
 	return misfit;
 }
 
+static struct misfit real_misfit(const struct filter_test *t)
+{
+	const struct literal *l;
+
+	if (t->mask || t->op == FILTER_GLOB)
+		return field_misfit(t, "is a floating-point number, for which there is no & and no =~");
+	for (l = t->values; l; l = l->next)
+		if (!l->is_real)
+			return literal_misfit(l, "is no number");
+	return (struct misfit) {};
+}
+
 static struct misfit text_misfit(const struct filter_test *t)
 {
 	const struct literal *l;
@@ -199,6 +208,8 @@ static struct misfit misfit_of(const struct filter_test *t, const struct bpfrela
 	switch (class_of(p)) {
 	case CLASS_NUMBER:
 		return number_misfit(t, type, p->field);
+	case CLASS_REAL:
+		return real_misfit(t);
 	case CLASS_TEXT:
 		return text_misfit(t);
 	case CLASS_ADDRESS:
@@ -272,7 +283,8 @@ int filter_test_resolve(struct filter_test *t, const struct bpfrelay_log *log)
 	struct misfit first = {}, misfit;
 	bool found = false;
 	char names[2048];	/* that there are instead */
-	int err, range = 0;
+	struct place range = {};	/* the array that is too short */
+	int err;
 	__u32 id;
 
 	for (id = 0; id < BPF_RELAY_TYPES_MAX; id++) {
@@ -285,7 +297,8 @@ int filter_test_resolve(struct filter_test *t, const struct bpfrelay_log *log)
 		if (err == -EINVAL)
 			return filter_wrong(&log->say, t->at, "'%s' is no field", t->path);
 		if (err) {
-			range |= err == -ERANGE;
+			if (err == -ERANGE)
+				range = place;
 			continue;
 		}
 		misfit = misfit_of(t, type, &place);
@@ -303,8 +316,12 @@ int filter_test_resolve(struct filter_test *t, const struct bpfrelay_log *log)
 	if (first.wants)
 		return filter_wrong(&log->say, first.at, "'%s' %s%s%s", first.what, first.wants,
 				    first.name ? ", and none of " : "", first.name ? names : "");
-	if (range)
-		return filter_wrong(&log->say, t->at, "'%s' is beyond the end of an array", t->path);
+	if (range.field && range.field->count)
+		return filter_wrong(&log->say, t->at, "'%s' is beyond the end of %.*s, which has %u element%s",
+				    t->path, (int)range.offset, t->path, range.count,
+				    range.count == 1 ? "" : "s");
+	if (range.field)
+		return filter_wrong(&log->say, t->at, "'%s' is beyond the end of any record", t->path);
 	list_fields(log, names, sizeof(names));
 	return filter_wrong(&log->say, t->at, "no type has a field '%s'; %s", t->path, names);
 }
@@ -381,13 +398,34 @@ static bool match_number(const struct filter_test *t, const struct bpfrelay_reco
 	return false;
 }
 
-static bool match_glob(const char *pattern, const char *text, size_t len)
+/* As C compares them: what is no number differs from all, and is neither less nor more. */
+static bool match_real(const struct filter_test *t, const struct bpfrelay_value *v)
 {
-	char *copy = strndup(text, len);
-	bool match = copy && !fnmatch(pattern, copy, 0);
+	double is = value_read_double(v->field, v->data), wanted;
+	const struct literal *l;
 
-	free(copy);
-	return match;
+	if (t->op == FILTER_TRUE)
+		return is != 0;
+	for (l = t->values; l; l = l->next) {
+		/* Of a float 0.1 is the float that is closest to it. */
+		wanted = v->field->size == sizeof(float) ? (float)l->real : l->real;
+		switch (t->op) {
+		case FILTER_NE:
+			return is != wanted;
+		case FILTER_LT:
+			return is < wanted;
+		case FILTER_LE:
+			return is <= wanted;
+		case FILTER_GT:
+			return is > wanted;
+		case FILTER_GE:
+			return is >= wanted;
+		default:
+			if (is == wanted)
+				return true;
+		}
+	}
+	return false;
 }
 
 static bool match_text(const struct filter_test *t, const struct bpfrelay_value *v)
@@ -396,7 +434,7 @@ static bool match_text(const struct filter_test *t, const struct bpfrelay_value 
 	const struct literal *l;
 
 	if (t->op == FILTER_GLOB)
-		return match_glob(t->values->text, v->data, len);
+		return glob_match(t->values->text, v->data, len);
 	for (l = t->values; l; l = l->next)
 		if (strlen(l->text) == len && !memcmp(l->text, v->data, len))
 			return t->op != FILTER_NE;
@@ -429,6 +467,8 @@ bool filter_test_match(const struct filter_test *t, const struct bpfrelay_record
 	if (!p->field || !get_value(p, record, &v))
 		return false;
 	switch (class_of(p)) {
+	case CLASS_REAL:
+		return match_real(t, &v);
 	case CLASS_TEXT:
 		return match_text(t, &v);
 	case CLASS_ADDRESS:

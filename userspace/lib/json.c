@@ -96,16 +96,9 @@ static struct json_object *make_address(const struct bpf_relay_field *f, const _
 static struct json_object *make_float(const struct bpf_relay_field *f, const void *data,
 				      bool *failed)
 {
+	double d = value_read_double(f, data);
 	struct json_object *object;
-	double d;
-	float s;
 
-	if (f->size == sizeof(s)) {
-		memcpy(&s, data, sizeof(s));
-		d = s;
-	} else {
-		memcpy(&d, data, sizeof(d));
-	}
 	if (!isfinite(d))
 		return NULL;
 	object = json_object_new_double(d);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /* Values in filters: numbers, addresses, names, text in quotes. */
+#define _GNU_SOURCE	/* strtod_l() */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,26 @@ static bool parse_number(const char *text, struct number *number)
 		number->bits = -number->bits;
 	}
 	return true;
+}
+
+/* Decimal: 0.5, -1e-3, 5. With a point, whatever the caller's locale has. */
+static bool parse_real(const char *text, double *real)
+{
+	const char *digits = text + (*text == '-');
+	bool good = false;
+	locale_t c;
+	char *end;
+
+	/* No nan, no infinity, no hexadecimal one. */
+	if (!isdigit((unsigned char)*digits) || strpbrk(digits, "xX"))
+		return false;
+	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c)
+		return false;
+	*real = strtod_l(text, &end, c);
+	good = !*end;
+	freelocale(c);
+	return good;
 }
 
 /* "/24", or nothing: all of the address. */
@@ -140,13 +162,24 @@ static int parse_string(const char *text, size_t *at, char *to, const char **wro
 	return 0;
 }
 
-int literal_parse(const char *text, size_t *at, struct literal **out, const char **wrong)
+static size_t word_length(const char *s)
 {
 	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				   "0123456789_.:/";
+	size_t sign = *s == '-', len = sign + strspn(s + sign, word);
+
+	/* 1e-5 goes on behind its sign. */
+	if (len > sign + 1 && (s[len - 1] | 0x20) == 'e' && (s[len] == '-' || s[len] == '+') &&
+	    strspn(s + sign, "0123456789.") == len - sign - 1)
+		len += 1 + strspn(s + len + 1, word);
+	return len;
+}
+
+int literal_parse(const char *text, size_t *at, struct literal **out, const char **wrong)
+{
 	const char *s = text + *at;
 	bool quoted = *s == '"' || *s == '\'';
-	size_t len = quoted ? strlen(s) : (*s == '-') + strspn(s + (*s == '-'), word);
+	size_t len = quoted ? strlen(s) : word_length(s);
 	struct literal *l;
 	int err;
 
@@ -170,6 +203,10 @@ int literal_parse(const char *text, size_t *at, struct literal **out, const char
 		memcpy(l->text, s, len);
 		*at += len;
 		l->is_number = parse_number(l->text, &l->number);
+		l->is_real = l->is_number || parse_real(l->text, &l->real);
+		if (l->is_number)
+			l->real = l->number.negative ? (double)(__s64)l->number.bits :
+						       (double)l->number.bits;
 	}
 	parse_ip(l->text, AF_INET, &l->ipv4);
 	parse_ip(l->text, AF_INET6, &l->ipv6);

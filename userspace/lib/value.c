@@ -33,6 +33,19 @@ __u64 value_read(const struct bpf_relay_field *f, const void *data)
 	return value_is_signed(f) ? (__u64)((__s64)value >> (64 - bits)) : value >> (64 - bits);
 }
 
+double value_read_double(const struct bpf_relay_field *f, const void *data)
+{
+	double d;
+	float s;
+
+	if (f->size == sizeof(s)) {
+		memcpy(&s, data, sizeof(s));
+		return s;
+	}
+	memcpy(&d, data, sizeof(d));
+	return d;
+}
+
 const struct bpf_relay_field *value_enumerator(const struct bpfrelay_type *type,
 					       const struct bpf_relay_field *f, __u64 value)
 {
@@ -112,6 +125,7 @@ int value_place(const struct bpfrelay_type *type, __u32 len, const char *path,
 		struct place *place)
 {
 	const struct bpf_relay_field *f = type->fields;
+	const char *begin = path;
 	struct place v = { .len = len };
 	__u16 depth = 0;
 	bool array;
@@ -131,8 +145,11 @@ int value_place(const struct bpfrelay_type *type, __u32 len, const char *path,
 		v.count = value_elements(f, v.len - f->offset);
 		v.len = f->bits ? (f->bit_offset + f->bits + 7U) / 8 : v.count * f->size;
 		err = take_elements(&v, &path, &array);
-		if (err)
+		if (err) {
+			*place = v;
+			place->offset = path - begin;
 			return err;
+		}
 		if (!*path) {
 			*place = v;
 			return 0;
@@ -184,6 +201,14 @@ int bpfrelay_value_number(const struct bpfrelay_value *v, __u64 *number)
 	default:
 		return -EDOM;
 	}
+}
+
+int bpfrelay_value_double(const struct bpfrelay_value *v, double *number)
+{
+	if (v->count != 1 || v->field->kind != BPF_RELAY_FLOAT)
+		return -EDOM;
+	*number = value_read_double(v->field, v->data);
+	return 0;
 }
 
 int bpfrelay_value_string(const struct bpfrelay_value *v, char *to, size_t size)

@@ -11,6 +11,9 @@ __u32 value_elements(const struct bpf_relay_field *f, __u32 left);
 /* One element, sign-extended. The field is a number, bool or enum. */
 __u64 value_read(const struct bpf_relay_field *f, const void *data);
 
+/* The same of a FLOAT. */
+double value_read_double(const struct bpf_relay_field *f, const void *data);
+
 /* The enumerator of an enum that has this value; or NULL. */
 const struct bpf_relay_field *value_enumerator(const struct bpfrelay_type *type,
 					       const struct bpf_relay_field *f, __u64 value);
@@ -23,7 +26,10 @@ struct place {
 	__u32 count;
 };
 
-/* bpfrelay_record_find(), of any record of `len` bytes. */
+/*
+ * bpfrelay_record_find(), of any record of `len` bytes. -ERANGE: *place is the array that
+ * has no such element, and its offset the length of what is its name in the path.
+ */
 int value_place(const struct bpfrelay_type *type, __u32 len, const char *path,
 		struct place *place);
 

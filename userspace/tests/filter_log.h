@@ -28,6 +28,9 @@ struct all_record {
 	} tcp[2];
 	__u32 grid[2][3];
 	float ratio;
+	float rates[2];
+	double exact;
+	double none;		/* a NaN */
 	__u8 blob[3];
 	__u8 pad;
 } __attribute__((packed));
@@ -68,6 +71,9 @@ static const struct bpf_relay_field all_fields[] = {
 	FIELD(grid, ARRAY, 12, 2),
 	{ .kind = BPF_RELAY_UINT, .size = 4, .count = 3, .depth = 1 },
 	FIELD(ratio, FLOAT, 4, 1),
+	FIELD(rates, FLOAT, 4, 2),
+	FIELD(exact, FLOAT, 8, 1),
+	FIELD(none, FLOAT, 8, 1),
 	FIELD(blob, BYTES, 1, 3),
 	{ .kind = BPF_RELAY_PAD, .size = 1, .count = 1, .offset = offsetof(struct all_record, pad) },
 };
@@ -108,6 +114,9 @@ static const struct all_record all_data = {
 	.tcp = { { 1, 0x12 }, { 443, 0 } },
 	.grid = { { 1, 2, 3 }, { 4, 5, 6 } },
 	.ratio = 0.5,
+	.rates = { 0.1f, -3 },
+	.exact = 0.1,
+	.none = __builtin_nan(""),
 	.blob = { 7, 8, 9 },
 };
 static const char more_data[] __attribute__((aligned(8))) = "\1\0\0\0\7\0\0\0hello";

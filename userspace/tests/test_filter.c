@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Filters: what they match, and what is said of those that are none. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../kernel/fields.h"
+#include "filter.h"
 #include "filter_log.h"
 #include "ktap.h"
 
@@ -51,6 +57,17 @@ static const struct {
 	{ "tcp[0].flags & 0x10", 1 }, { "tcp[0].flags & 0x12 == 0x12", 1 },
 	{ "tcp[0].flags&0x20", 0 }, { "tcp[0].flags & 1 == 0 && pid", 1 },
 	{ "prio & 0xff == 0xfb", 1 }, { "verdict & PASS", 1 }, { "verdict & DROP", 0 },
+	/* Floating-point numbers, of either size: 0.5, and 0.1 as a float and as a double. */
+	{ "ratio == 0.5", 1 }, { "ratio == 5e-1", 1 }, { "ratio != 0.5", 0 }, { "ratio > 0", 1 },
+	{ "ratio > -1", 1 }, { "ratio < 1", 1 }, { "ratio <= 0.5", 1 }, { "ratio < 0.5", 0 },
+	{ "ratio >= 0.50000001", 1 }, { "ratio in (1, 0.5)", 1 }, { "ratio", 1 }, { "!ratio", 6 },
+	{ "rates[0] == 0.1", 1 }, { "rates[0] < 0.1000001", 1 }, { "exact == 0.1", 1 },
+	{ "exact == 0.1000000000000001", 0 }, { "exact == 1E-1", 1 }, { "exact == 1e+1", 0 },
+	{ "rates[1] == -3", 1 }, { "rates[1] < -2.5", 1 }, { "rates[1] == -0x3", 1 },
+	{ "rates[1] == 18446744073709551613", 0 },
+	/* What is no number is like none. */
+	{ "none == 0", 0 }, { "none != 0", 1 }, { "none < 0", 0 }, { "none >= 0", 0 }, { "none", 1 },
+	{ "none in (0, 1)", 0 },
 	/* Paths. */
 	{ "tcp[1].sport == 443", 1 }, { "grid[1][2] == 6", 1 }, { "grid[0][0] == 6", 0 },
 	{ "line[4] == 111", 2 }, { "line[0] == 104", 2 },
@@ -124,12 +141,21 @@ static const struct {
 	{ "mac == 02:00:5e:ff:53:001", 8, "is no MAC" },
 	{ "saddr < 192.0.2.1", 1, "'saddr' is an address" }, { "saddr", 1, "is an address" },
 	{ "tcp == 1", 1, "'tcp' is an array" }, { "tcp[0] == 1", 1, "'tcp[0]' is a struct" },
-	{ "grid[0] == 1", 1, "is an array" }, { "ratio > 0", 1, "is a floating-point number" },
-	{ "blob == 7", 1, "'blob' is bytes" }, { "grid[2][0] == 1", 1, "beyond the end" },
+	{ "grid[0] == 1", 1, "is an array" }, { "rates > 0", 1, "'rates' is an array: name one" },
+	{ "ratio & 1", 1, "'ratio' is a floating-point number" }, { "ratio =~ '5'", 1, "no =~" },
+	{ "ratio > x", 9, "'x' is no number" }, { "ratio > nan", 9, "'nan' is no number" },
+	{ "ratio > inf", 9, "'inf' is no number" }, { "ratio > 1.5.2", 9, "'1.5.2' is no number" },
+	{ "ratio > 1e", 9, "'1e' is no number" }, { "ratio > .5", 9, "'.5' is no number" },
+	{ "ratio > 0x1p-1", 9, "'0x1p' is no number" }, { "pid > 0.5", 7, "'0.5' is no number of 64 bits" },
+	{ "blob == 7", 1, "'blob' is bytes" },
+	{ "grid[2][0] == 1", 1, "'grid[2][0]' is beyond the end of grid, which has 2 elements" },
+	{ "grid[1][3] == 1", 1, "is beyond the end of grid[1], which has 3 elements" },
+	{ "tcp[2].sport == 1", 1, "is beyond the end of tcp, which has 2 elements" },
+	{ "line[4294967295] == 1", 1, "is beyond the end of any record" },
 	{ "tcp[0]. == 1", 1, "'tcp[0].' is no field" }, { "tcp[ == 1", 1, "is no field" },
 	{ "pid.x == 1", 1, "no type has a field 'pid.x'" },
 	{ "nosuch == 1", 1, "all has pid, prio, big, low, saddr, net6, mac, flag, level, twist, comm, "
-	  "verdict, mood, mask, port, tcp.sport, tcp.flags, grid, ratio, blob; more has pid, cpu, line" },
+	  "verdict, mood, mask, port, tcp.sport, tcp.flags, grid, ratio, rates, exact, none, blob; more has pid, cpu, line" },
 	{ "pid == 1 && nosuch", 13, "no type has a field 'nosuch'" },
 	{ "pid == 1 && (", 14, "ends where a field" },
 };
@@ -176,6 +202,95 @@ static int many(const char *piece, int n, const char *last)
 	return set;
 }
 
+static bool is_slow;	/* planted: by all that a "*" may stand for */
+
+static bool match_slowly(const char *p, const char *s)
+{
+	if (*p != '*')
+		return *s ? *p == *s && match_slowly(p + 1, s + 1) : !*p;
+	return match_slowly(p + 1, s) || (*s && match_slowly(p, s + 1));
+}
+
+/* Any pattern of few characters against any text, as fnmatch() of the C library has it. */
+static void test_globs(void)
+{
+	static const char of_pattern[] = "ab-]![*?\\^*", of_text[] = "ab-]![\\\xff";
+	char pattern[9], text[9];
+	int n, i, wrong = 0, yes = 0;
+
+	for (n = 0; n < 300000; n++) {
+		int plen = rand() % 9, tlen = rand() % 9;
+
+		for (i = 0; i < plen; i++)
+			pattern[i] = of_pattern[rand() % (sizeof(of_pattern) - 1)];
+		for (i = 0; i < tlen; i++)
+			text[i] = of_text[rand() % (sizeof(of_text) - 1)];
+		pattern[plen] = text[tlen] = '\0';
+		/* In "[a-" glibc has not even a "[". */
+		if (plen && pattern[plen - 1] == '-')
+			continue;
+		yes += glob_match(pattern, text, tlen);
+		if (glob_match(pattern, text, tlen) == !fnmatch(pattern, text, 0))
+			continue;
+		if (!wrong++)
+			printf("# '%s' and '%s'\n", pattern, text);
+	}
+	ktap_ok(!wrong && yes > 10000, "glob: as fnmatch(): %d of %d match, %d are wrong", yes, n, wrong);
+}
+
+static volatile sig_atomic_t late;
+
+static void too_late(int signal)
+{
+	(void)signal;
+	late = 1;
+	if (is_slow)
+		_exit(0);
+}
+
+/* 4096 times "*a" in a text of 64 KiB that has no b; what is tried in vain takes years. */
+static void test_stars(void)
+{
+	char *text = malloc(65536), *pattern = malloc(8194);
+	int i, status;
+	pid_t child;
+
+	memset(text, 'a', 65535);
+	text[65535] = '\0';
+	for (i = 0; i < 4096; i++)
+		memcpy(pattern + 2 * i, "*a", 2);
+	strcpy(pattern + 8192, "b");
+	signal(SIGALRM, too_late);
+	alarm(60);
+	ktap_ok(!glob_match(pattern, text, 65535) && !late, "glob: thousands of * end");
+	alarm(0);
+	child = fork();
+	if (!child) {
+		is_slow = true;
+		alarm(2);
+		_exit(match_slowly(pattern, text + 65535 - 200) ? 1 : 2);
+	}
+	waitpid(child, &status, 0);
+	ktap_ok(WIFEXITED(status) && !WEXITSTATUS(status), "control, backtracking does not end");
+	free(text);
+	free(pattern);
+}
+
+static void test_doubles(void)
+{
+	struct bpfrelay_value v;
+	double d = 0;
+
+	ktap_ok(!bpfrelay_record_find(&records[0], "exact", &v) && !bpfrelay_value_double(&v, &d) &&
+		d == 0.1, "value: a double");
+	ktap_ok(!bpfrelay_record_find(&records[0], "rates[1]", &v) &&
+		!bpfrelay_value_double(&v, &d) && d == -3, "value: a float");
+	ktap_ok(!bpfrelay_record_find(&records[0], "rates", &v) &&
+		bpfrelay_value_double(&v, &d) == -EDOM &&
+		!bpfrelay_record_find(&records[0], "pid", &v) &&
+		bpfrelay_value_double(&v, &d) == -EDOM, "value: others are no such numbers");
+}
+
 static void test_limits(void)
 {
 	ktap_ok(many("!", 63, "flag") == 6, "filter: 63 times !");
@@ -203,5 +318,8 @@ int main(void)
 	test_good();
 	test_bad();
 	test_limits();
+	test_doubles();
+	test_globs();
+	test_stars();
 	return ktap_end();
 }
