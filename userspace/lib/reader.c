@@ -52,65 +52,83 @@ static int find_cpu(const struct bpfrelay_stats *stats, __u32 cpu)
 }
 
 /*
- * How many records of each CPU had been overwritten when its snapshot was taken: known
- * if it was the same before and behind it. False: not of all CPUs.
+ * How many records of a CPU had been overwritten when its snapshot was taken: known if it
+ * was the same before and behind it. How many there were at its end: known if nothing at
+ * all came meanwhile, and no open record hides others.
  */
-static bool set_first_records(struct bpfrelay_reader *r, const struct bpfrelay_stats *before,
-			      const struct bpfrelay_stats *behind)
+static void set_records(struct stream *s, const struct bpfrelay_stats *before,
+			const struct bpfrelay_stats *behind)
 {
-	bool all = true;
-	int i, a, b;
+	const struct bpfrelay_cpu_stats *x, *y;
+	int a = find_cpu(before, s->cpu), b = find_cpu(behind, s->cpu);
 
-	for (i = 0; i < r->n_streams; i++) {
-		struct stream *s = &r->streams[i];
-
-		a = find_cpu(before, s->cpu);
-		b = find_cpu(behind, s->cpu);
-		s->first_record = STREAM_NONE;
-		if (a >= 0 && b >= 0 && before->cpus[a].overrun == behind->cpus[b].overrun)
-			s->first_record = behind->cpus[b].overrun;
-		else
-			all = false;
-	}
-	return all;
+	if (a < 0 || b < 0)
+		return;
+	x = &before->cpus[a];
+	y = &behind->cpus[b];
+	if (x->overrun != y->overrun)
+		return;
+	s->first_record = y->overrun;
+	if (x->stored == y->stored && !x->open && !y->open)
+		s->end_record = y->stored;
 }
 
-static int renew_all(struct bpfrelay_reader *r)
+/* Takes a snapshot of each CPU; `again`: only of those of which it is not known where it begins. */
+static int renew_all(struct bpfrelay_reader *r, bool again)
 {
 	int i, err = 0;
 
 	/* Later records may be in the snapshots of some CPUs only. */
-	r->limit = r->mem ? trace_clock(r->log) : bpfrelay_log_now(r->log);
+	if (!again)
+		r->limit = r->mem ? trace_clock(r->log) : bpfrelay_log_now(r->log);
 	for (i = 0; i < r->n_streams && !err; i++) {
-		r->streams[i].ordered = true;
-		err = stream_renew(&r->streams[i]);
+		struct stream *s = &r->streams[i];
+
+		if (again && s->first_record != STREAM_NONE)
+			continue;
+		s->ordered = true;
+		if (!again)
+			s->end_before = s->end_record;
+		s->first_record = s->end_record = STREAM_NONE;
+		err = stream_renew(s);
 	}
 	return err;
 }
 
-/* Takes a snapshot of each CPU, with what had been overwritten by then. */
+static bool is_known(const struct bpfrelay_reader *r)
+{
+	int i;
+
+	for (i = 0; i < r->n_streams; i++)
+		if (r->streams[i].first_record == STREAM_NONE)
+			return false;
+	return true;
+}
+
+/* The same, with what had been overwritten by then. */
 static int renew(struct bpfrelay_reader *r)
 {
 	struct bpfrelay_stats *before, *behind;
-	bool all = false;
-	int err, tries;
+	int i, err, tries;
 
 	/* Memory has these counters beside the data. What comes from now on wakes us. */
 	if (r->mem) {
 		lseek(mem_fd(r->mem), 0, SEEK_SET);
-		return renew_all(r);
+		return renew_all(r, false);
 	}
 	err = bpfrelay_log_stats(r->log, &before);
 	if (err == -ENOENT)
-		return renew_all(r);
+		return renew_all(r, false);
 	if (err)
 		return err;
-	for (tries = 0; !err && !all && tries < STATS_TRIES; tries++) {
-		err = renew_all(r);
+	for (tries = 0; !err && tries < STATS_TRIES && (!tries || !is_known(r)); tries++) {
+		err = renew_all(r, tries);
 		err = err ?: bpfrelay_log_stats(r->log, &behind);
 		if (err)
 			break;
-		all = set_first_records(r, before, behind);
+		for (i = 0; i < r->n_streams; i++)
+			if (r->streams[i].first_record == STREAM_NONE)
+				set_records(&r->streams[i], before, behind);
 		free(before);
 		before = behind;
 	}

@@ -14,7 +14,7 @@ void stream_init(struct stream *s, const struct bpfrelay_log *log, __u32 cpu, si
 	s->cpu = cpu;
 	s->packet_size = packet_size;
 	s->fd = -1;
-	s->first_record = s->passed = STREAM_NONE;
+	s->first_record = s->end_record = s->end_before = s->passed = STREAM_NONE;
 	stream_seek(s, 0);
 }
 
@@ -77,17 +77,47 @@ static int damaged(struct stream *s, const char *what)
 	return lose(s, BPFRELAY_DAMAGED, 0, s->chain.ts);
 }
 
-/* Between the snapshots: what was next is not there any more. */
+/*
+ * Between the snapshots: what was next is not there any more. If it is not known how much
+ * that was, it is part of what is found missing as soon as that is known.
+ */
 static int lose_gap(struct stream *s)
 {
 	bool known = s->first_record != STREAM_NONE && s->passed != STREAM_NONE;
-	__u64 lost = known ? s->first_record - s->passed : 0;
+	__u64 lost;
 
 	s->gap = false;
+	if (!known) {
+		s->unknown = true;
+		if (s->passed == STREAM_NONE)
+			s->passed = s->first_record;
+		return lose(s, BPFRELAY_OVERWRITTEN, 0, s->item.record.ts);
+	}
+	s->unknown = false;
 	/* Nothing but discarded records. */
-	if (known && s->first_record <= s->passed)
+	if (s->first_record <= s->passed)
 		return 0;
+	lost = s->first_record - s->passed;
 	s->passed = s->first_record;
+	return lose(s, BPFRELAY_OVERWRITTEN, lost, s->item.record.ts);
+}
+
+/*
+ * At the end of a snapshot: what is missing was lost in the gaps of an unknown size. A
+ * record is counted a moment before it can be read, but not two snapshots before.
+ */
+static int lose_unknown(struct stream *s)
+{
+	__u64 lost;
+
+	if (!s->unknown || s->passed == STREAM_NONE || s->end_record == STREAM_NONE ||
+	    s->end_record != s->end_before)
+		return 0;
+	s->unknown = false;
+	if (s->end_record <= s->passed)
+		return 0;
+	lost = s->end_record - s->passed;
+	s->passed = s->end_record;
 	return lose(s, BPFRELAY_OVERWRITTEN, lost, s->item.record.ts);
 }
 
@@ -203,6 +233,7 @@ int stream_next(struct stream *s)
 		else
 			break;
 	}
+	ret = ret ?: lose_unknown(s);
 	if (!ret && s->truncated && !s->told_truncated) {
 		s->told_truncated = true;
 		s->index++;

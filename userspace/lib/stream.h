@@ -17,7 +17,7 @@ struct stream;
 struct source {
 	/*
 	 * Takes a new snapshot: fills in n_packets, if there is one first_seq, and, if it
-	 * can, first_record.
+	 * can, first_record and end_record.
 	 */
 	int (*renew)(struct stream *s);
 	/* Copies packet `index` of the snapshot, closed as in ctf/, to s->buf. */
@@ -40,6 +40,8 @@ struct stream {
 	__u64 n_packets;
 	__u64 first_seq;		/* number of its first packet */
 	__u64 first_record;		/* how many records came before it; or STREAM_NONE */
+	__u64 end_record;		/* the same of its end; or STREAM_NONE */
+	__u64 end_before;		/* that of the snapshot before */
 	bool truncated;			/* ends inside a packet ... */
 	bool told_truncated;		/* ... of which there was an item */
 
@@ -55,7 +57,12 @@ struct stream {
 	struct packet_chain chain;
 	__u64 discarded;		/* as the last packet said; or STREAM_NONE */
 	__u64 overtaken;		/* in this snapshot, as far as `discarded` has it in it */
-	__u64 passed;			/* records before the current one, had or lost; or STREAM_NONE */
+	/*
+	 * Records before the current one, had or lost; or STREAM_NONE. Those that were lost
+	 * in gaps of an unknown size are missing from it: they are in the next known loss.
+	 */
+	__u64 passed;
+	bool unknown;			/* there was such a gap */
 	bool gap;			/* the snapshot begins behind what was next */
 
 	bool has_item;
