@@ -146,7 +146,7 @@ static noinline void put_symbol(struct render *r, u64 addr)
 {
 	char symbol[RENDER_SYMBOL_MAX];
 
-	render_symbol(symbol, addr);
+	render_symbol(r, symbol, addr);
 	put(r, symbol);
 }
 

@@ -54,8 +54,8 @@ void render_record(struct render *r, const struct render_record *rec);
 #define RENDER_SYMBOL_MAX	768
 #define RENDER_IPV6_MAX		48
 
-/* sym+0x1/0x2 without spaces, or the address as 0x...; with a NUL. */
-void render_symbol(char to[RENDER_SYMBOL_MAX], u64 addr);
+/* sym+0x1/0x2 without spaces, or the address as 0x...; with a NUL. The text is r's. */
+void render_symbol(const struct render *r, char to[RENDER_SYMBOL_MAX], u64 addr);
 /* The 16 bytes of an address as RFC 5952 has it; with a NUL. */
 void render_ipv6(char to[RENDER_IPV6_MAX], const u8 *addr);
 

@@ -285,7 +285,7 @@ static bool reader_next(struct text_reader *r)
 
 /* ---- Text --------------------------------------------------------------------- */
 
-void render_symbol(char to[RENDER_SYMBOL_MAX], u64 addr)
+void render_symbol(const struct render *r, char to[RENDER_SYMBOL_MAX], u64 addr)
 {
 	char *space;
 

@@ -4,7 +4,7 @@
 #include "tables.h"
 
 /* A kernel whose every function is 0x1000 bytes long and bears its address as a name. */
-void render_symbol(char to[RENDER_SYMBOL_MAX], u64 addr)
+void render_symbol(const struct render *r, char to[RENDER_SYMBOL_MAX], u64 addr)
 {
 	if (addr < 0x10000)
 		snprintf(to, RENDER_SYMBOL_MAX, "0x%llx", addr);

@@ -5,12 +5,21 @@
 #include <string.h>
 
 #include "../../kernel/render.h"
-#include "bpfrelay.h"
+#include "trace.h"
 
-/* Names of the machine that wrote the log, which may be another one. */
-void render_symbol(char to[RENDER_SYMBOL_MAX], u64 addr)
+/* A text, and who names its addresses. */
+struct named_text {
+	struct render render;
+	struct bpfrelay_text_opts opts;
+};
+
+/* By default a number: the log may be of another machine. */
+void render_symbol(const struct render *r, char to[RENDER_SYMBOL_MAX], u64 addr)
 {
-	snprintf(to, RENDER_SYMBOL_MAX, "0x%llx", addr);
+	const struct named_text *t = (const struct named_text *)r;
+
+	if (!t->opts.symbol || !t->opts.symbol(t->opts.symbol_ctx, addr, to, RENDER_SYMBOL_MAX))
+		snprintf(to, RENDER_SYMBOL_MAX, "0x%llx", addr);
 }
 
 void render_ipv6(char to[RENDER_IPV6_MAX], const u8 *addr)
@@ -18,9 +27,10 @@ void render_ipv6(char to[RENDER_IPV6_MAX], const u8 *addr)
 	inet_ntop(AF_INET6, addr, to, RENDER_IPV6_MAX);
 }
 
-size_t bpfrelay_record_text(const struct bpfrelay_record *record, char *to, size_t size)
+size_t bpfrelay_record_text_opts(const struct bpfrelay_record *record,
+				 const struct bpfrelay_text_opts *opts, char *to, size_t size)
 {
-	struct render out = { .to = to, .room = size ? size - 1 : 0 };
+	struct named_text out = { .render = { .to = to, .room = size ? size - 1 : 0 } };
 	struct render_record rec = {
 		.payload = record->data,
 		.have = record->len,
@@ -29,8 +39,16 @@ size_t bpfrelay_record_text(const struct bpfrelay_record *record, char *to, size
 		.fields = record->type->fields,
 	};
 
-	render_record(&out, &rec);
+	/* What is not known of opts leaves numbers. */
+	if (trace_get_opts(&out.opts, sizeof(out.opts), opts))
+		out.opts.symbol = NULL;
+	render_record(&out.render, &rec);
 	if (size)
-		to[out.len < size ? out.len : size - 1] = '\0';
-	return out.len;
+		to[out.render.len < size ? out.render.len : size - 1] = '\0';
+	return out.render.len;
+}
+
+size_t bpfrelay_record_text(const struct bpfrelay_record *record, char *to, size_t size)
+{
+	return bpfrelay_record_text_opts(record, NULL, to, size);
 }
