@@ -82,6 +82,9 @@ _bpfrelay_complete()
 	DIR | PATH)
 		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 		compopt -o filenames 2>/dev/null ;;
+	FILE)
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		compopt -o filenames 2>/dev/null ;;
 	IF)
 		_bpfrelay_words "$current" < <(ls /sys/class/net) ;;
 	*'['*) ;;

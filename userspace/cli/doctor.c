@@ -2,6 +2,7 @@
 /* bpfrelay doctor: what is there, what is missing, what to do. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "doctor.h"
@@ -18,7 +19,7 @@ static void print_finding(const struct check *check, const struct finding *f)
 		[FINE] = "\033[32m", [NOTE] = "\033[33m", [PROBLEM] = "\033[31m",
 	};
 	const char *no_color = getenv("NO_COLOR");
-	bool color = is_terminal(stdout) && !(no_color && *no_color);
+	bool color = is_terminal(STDOUT_FILENO) && !(no_color && *no_color);
 
 	printf("%s%-8s%s %-17s %s\n", color ? colors[f->verdict] : "", verdict_names[f->verdict],
 	       color ? "\033[m" : "", check->name, f->found);
@@ -70,7 +71,8 @@ int cmd_doctor(int argc, char **argv)
 	status = parse_args(argc, argv, &args);
 	if (status >= 0)
 		return status;
-	machine_look_at(&m);
+	if (machine_look_at(&m))
+		return CLI_ERROR;
 	if (args.json)
 		array = json_object_new_array();
 	for (check = checks; check->name; check++) {

@@ -40,7 +40,7 @@ struct check {
 
 extern const struct check checks[];	/* ends with a NULL name */
 
-/* root is set; fills in the rest. */
-void machine_look_at(struct machine *m);
+/* root is set; fills in the rest. Prints the error if there is no such root; 0 or -1. */
+int machine_look_at(struct machine *m);
 
 #endif /* __DOCTOR_H__ */

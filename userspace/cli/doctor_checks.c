@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bpfrelay.h"
+#include "cli.h"
 #include "doctor.h"
 
 #define KERNEL_MAJOR	6
@@ -56,7 +57,10 @@ static bool may(const struct machine *m, const char *path, int mode)
 	return !access(full, mode);
 }
 
-/* Says what "kernel.name" is, and returns that; -1: that is not known. */
+/*
+ * Says what "kernel.name" is, and returns that; -1: that is not known. Those of net.core
+ * are hidden in other network namespaces than the first one.
+ */
 static long look_at_sysctl(const struct machine *m, struct finding *f, const char *name)
 {
 	char path[128], line[64], *end, *dot;
@@ -68,7 +72,7 @@ static long look_at_sysctl(const struct machine *m, struct finding *f, const cha
 		*dot = '/';
 	err = first_line(m->root, path, line, sizeof(line));
 	if (err) {
-		found(f, FINE, "%s: %s", name, strerror(-err));
+		found(f, NOTE, "%s is not known: %s", name, strerror(-err));
 		return -1;
 	}
 	n = strtol(line, &end, 10);
@@ -422,17 +426,20 @@ static void ask_modinfo(const char *file, const char *field, char *to, size_t si
 		waitpid(pid, NULL, 0);
 }
 
-void machine_look_at(struct machine *m)
+int machine_look_at(struct machine *m)
 {
 	char full[PATH_MAX];
 
+	if (*m->root && access(m->root, X_OK))
+		return error("%s: %s", m->root, strerror(errno));
 	first_line(m->root, "/proc/sys/kernel/osrelease", m->release, sizeof(m->release));
 	m->loaded = module_version(m->root, &m->module);
 	find_installed(m);
 	if (!*m->installed)
-		return;
+		return 0;
 	below(m, m->installed, full);
 	ask_modinfo(full, "version", m->installed_version, sizeof(m->installed_version));
 	ask_modinfo(full, "srcversion", m->installed_srcversion, sizeof(m->installed_srcversion));
+	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "export.h"
 #include "names.h"
+#include "output.h"
 #include "reading.h"
 #include "select.h"
 
@@ -21,7 +22,14 @@ static const struct export_format *const formats[] = {
 struct request {
 	struct selection selection;
 	const struct export_format *format;
+	const char *file;	/* NULL: standard output */
+	const char *selects;	/* an option that does; NULL: none was given */
 };
+
+static int interrupted(const struct request *r)
+{
+	return r->file && is_interrupted() ? error("%s: interrupted", r->file) : 0;
+}
 
 static int export_records(struct export *e, const struct request *r, unsigned long long *lost,
 			  bool *damaged)
@@ -42,9 +50,10 @@ static int export_records(struct export *e, const struct request *r, unsigned lo
 			else
 				*lost += item->lost;
 		}
-		/* main() says why. */
+		/* Why is said where it ends. */
 		if (ferror(stdout))
 			err = -1;
+		err = err ?: interrupted(r);
 	}
 	bpfrelay_reader_close(reader);
 	if (err)
@@ -63,6 +72,7 @@ static int export_log(struct export *e, const struct request *r)
 	err = r->format->record ? export_records(e, r, &lost, &damaged) : 0;
 	if (r->format->end && r->format->end(e, !err))
 		err = -1;
+	err = err ?: output_keep();
 	if (err)
 		return err;
 	if (e->skipped)
@@ -87,13 +97,35 @@ static const char *format_names(void)
 	return names;
 }
 
+static const struct cli_option options[] = {
+	{ "format", 'F', "jsonl|chrome|openmetrics|pcapng|folded", "which of these" },
+	{ "output", 'o', "FILE", "write it to FILE, which appears, or is replaced, when it is whole" },
+	SELECT_OPTIONS,
+	{}
+};
+
+static const char *option_name(int c)
+{
+	const struct cli_option *o = options;
+
+	while (o->c != c)
+		o++;
+	return o->name;
+}
+
 static int take(int c, const char *value, void *ctx)
 {
 	struct request *r = ctx;
 	size_t i;
 
-	if (c != 'F')
+	if (c == 'o') {
+		r->file = value;
+		return 0;
+	}
+	if (c != 'F') {
+		r->selects = option_name(c);
 		return select_take("export", &r->selection, c, value);
+	}
 	for (i = 0; i < N_FORMATS; i++)
 		if (!strcmp(value, formats[i]->name)) {
 			r->format = formats[i];
@@ -104,11 +136,6 @@ static int take(int c, const char *value, void *ctx)
 
 int cmd_export(int argc, char **argv)
 {
-	static const struct cli_option options[] = {
-		{ "format", 'F', "jsonl|chrome|openmetrics|pcapng|folded", "which of these" },
-		SELECT_OPTIONS,
-		{}
-	};
 	static struct request request;
 	static char help[1024];
 	struct args args = {
@@ -124,7 +151,7 @@ int cmd_export(int argc, char **argv)
 	size_t i, len;
 	int status, err;
 
-	len = snprintf(help, sizeof(help), "Writes the records of LOG to standard output as FORMAT:\n");
+	len = snprintf(help, sizeof(help), "Writes the records of LOG to standard output, or to FILE, as FORMAT:\n");
 	for (i = 0; i < N_FORMATS; i++)
 		len += snprintf(help + len, sizeof(help) - len, "  %-12s %s\n", formats[i]->name,
 				formats[i]->text);
@@ -135,8 +162,15 @@ int cmd_export(int argc, char **argv)
 		request.format = &export_jsonl;
 	if (!request.format)
 		return usage_error("export", "--format is missing: one of %s", format_names());
+	/* It would change nothing. */
+	if (!request.format->record && request.selects)
+		return usage_error("export", "--%s selects records, of which %s has none",
+				   request.selects, request.format->name);
 	e.what = argv[optind];
-	allow_interrupts();
+	if (!request.file)
+		allow_interrupts();
+	else if (output_to(request.file))
+		return CLI_ERROR;
 	if (open_for_reading(e.what, &log))
 		return CLI_ERROR;
 	e.log = log;

@@ -143,9 +143,10 @@ static int put_record(struct export *e, const struct bpfrelay_record *record)
 static int put_loss(struct export *e, const struct bpfrelay_item *item)
 {
 	struct bpfrelay_record nothing = { .ts = item->record.ts, .cpu = item->record.cpu };
-	char args[64];
+	char args[64], lost[24];
 
-	snprintf(args, sizeof(args), "{\"records\":%llu,\"reason\":\"%s\"}", item->lost,
+	snprintf(lost, sizeof(lost), item->lost ? "%llu" : "null", item->lost);
+	snprintf(args, sizeof(args), "{\"records\":%s,\"reason\":\"%s\"}", lost,
 		 loss_reason(item->reason));
 	return put_event(e, &nothing, "lost", args);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bpfrelay: loads BPF programs that write to bpf_relay logs, and reads these. */
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "output.h"
 #include "reading.h"
 
 static const struct command commands[] = {
@@ -129,30 +129,19 @@ static bool is_help(const char *arg)
 	return !strcmp(arg, "help") || !strcmp(arg, "--help") || !strcmp(arg, "-h");
 }
 
-/* What was printed may not have been written yet. */
-static int end_output(int status)
-{
-	if (fflush(stdout) || ferror(stdout)) {
-		/* Whoever reads has enough of it. */
-		if (errno != EPIPE)
-			error("cannot write to standard output: %s", strerror(errno));
-		return CLI_ERROR;
-	}
-	return status;
-}
-
 int main(int argc, char **argv)
 {
 	const struct command *c;
 
 	libbpf_set_print(keep_chatter);
+	output_begin();
 	if (argc < 2) {
 		help(stderr);
 		return CLI_USAGE;
 	}
 	if (is_help(argv[1]) && argc == 2) {
 		help(stdout);
-		return end_output(CLI_OK);
+		return output_end(CLI_OK);
 	}
 	/* "help COMMAND" is "COMMAND --help". */
 	if (is_help(argv[1])) {
@@ -163,5 +152,5 @@ int main(int argc, char **argv)
 	if (!c)
 		return usage_error("", "no command '%s'", argv[1]);
 	hold_signals();
-	return end_output(c->run(argc - 1, argv + 1));
+	return output_end(c->run(argc - 1, argv + 1));
 }

@@ -74,11 +74,37 @@ void allow_interrupts(void)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-bool is_terminal(FILE *to)
+bool is_interrupted(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
+				     sigismember(&set, SIGHUP));
+}
+
+bool is_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
-	return isatty(fileno(to)) && term && *term && strcmp(term, "dumb");
+	return isatty(fd) && term && *term && strcmp(term, "dumb");
+}
+
+const char *record_text(struct text_buffer *b, const struct bpfrelay_record *record,
+			const struct bpfrelay_text_opts *opts)
+{
+	size_t len;
+	char *more;
+
+	while ((len = bpfrelay_record_text_opts(record, opts, b->text, b->size)) >= b->size) {
+		more = realloc(b->text, 2 * len + 256);
+		if (!more) {
+			error("out of memory");
+			return NULL;
+		}
+		b->text = more;
+		b->size = 2 * len + 256;
+	}
+	return b->text;
 }
 
 static unsigned long long greater(unsigned long long a, unsigned long long b)

@@ -27,15 +27,27 @@ int reading_error(const char *what, int err);
 
 /* Lets Ctrl-C end us: reading leaves nothing behind. */
 void allow_interrupts(void);
+/* Whether Ctrl-C, which main() holds back, came. */
+bool is_interrupted(void);
 
 /* Whether it goes to people, on what takes control sequences. */
-bool is_terminal(FILE *to);
+bool is_terminal(int fd);
 
 /* Of all CPUs together; of times, the oldest oldest and the newest newest. */
 struct bpfrelay_cpu_stats sum_of(const struct bpfrelay_stats *stats);
 
 /* 4096 as "4 KiB". */
 const char *format_size(unsigned long long bytes, char to[24]);
+
+/* A text that grows. */
+struct text_buffer {
+	char *text;
+	size_t size;
+};
+
+/* The fields of a record, in the buffer, which is to be freed; NULL, having said so: no memory. */
+const char *record_text(struct text_buffer *buffer, const struct bpfrelay_record *record,
+			const struct bpfrelay_text_opts *opts);
 
 /* ---- when.c ---- */
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -52,20 +51,12 @@ struct progress {
 	int percent;
 };
 
-/* Ctrl-C, which main() holds back, ends it: what was copied goes. */
-static bool is_interrupted(void)
-{
-	sigset_t set;
-
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
-				     sigismember(&set, SIGHUP));
-}
-
 static int show_progress(void *ctx, __u64 done, __u64 total)
 {
 	struct progress *progress = ctx;
 	int percent = done * 100 / total;
 
+	/* What was copied goes. */
 	if (is_interrupted())
 		return -EINTR;
 	if (!progress->shown || percent == progress->percent || total < LARGE)
@@ -151,7 +142,7 @@ static void print_text(const struct bpfrelay_log *log, const char *dir, __u64 re
 
 static int snapshot(const struct bpfrelay_log *log, const char *what, const char *dir, bool json)
 {
-	struct progress progress = { .shown = is_terminal(stderr), .percent = -1 };
+	struct progress progress = { .shown = is_terminal(STDERR_FILENO), .percent = -1 };
 	LIBBPF_OPTS(bpfrelay_snapshot_opts, opts, .progress = show_progress,
 		    .progress_ctx = &progress);
 	struct window window = {};
@@ -189,6 +180,8 @@ int cmd_snapshot(int argc, char **argv)
 	status = parse_args(argc, argv, &args);
 	if (status >= 0)
 		return status;
+	if (!*argv[optind + 1])
+		return usage_error("snapshot", "DIR is empty: it is the name of what is made");
 	if (open_for_reading(argv[optind], &log))
 		return CLI_ERROR;
 	err = snapshot(log, argv[optind], argv[optind + 1], args.json);

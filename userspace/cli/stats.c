@@ -149,7 +149,7 @@ static __u32 terminal_rows(void)
 {
 	struct winsize size;
 
-	if (!is_terminal(stdout))
+	if (!is_terminal(STDOUT_FILENO))
 		return 0;
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row ? 24 : size.ws_row;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+// SPDX-License-Identifier: LGPL-2.1-or-later OR BSD-2-Clause
 /*
  * Patterns, as fnmatch(3) has them in the C locale, but for [:classes:]. Whatever the
  * pattern, a text takes at most its length times the pattern's: of several "*" only the

@@ -187,6 +187,8 @@ int bpfrelay_log_snapshot(const struct bpfrelay_log *log, const char *dir,
 	err = trace_get_opts(&c.opts, sizeof(c.opts), opts);
 	if (err)
 		return err;
+	if (!len)
+		return -ENOENT;
 	while (len > 1 && dir[len - 1] == '/')
 		len--;
 	if (!access(dir, F_OK))

@@ -67,6 +67,8 @@ proposes "" bpfrelay load tcplog --size ""
 proposes "more one raw" bpfrelay cat "$trace" --type ""
 proposes "lib logs" bpfrelay doctor --root l
 proposes "chrome folded jsonl openmetrics pcapng" bpfrelay export tcplog.12 --format ""
+proposes "logs" bpfrelay export tcplog.12 -o lo
+proposes "notes" bpfrelay export tcplog.12 --output no
 proposes "" bpfrelay list ""
 proposes "" bpfrelay nosuch ""
 [ "$(complete -p bpfrelay)" = "complete -F _bpfrelay bpfrelay" ]

@@ -128,10 +128,14 @@ sick "unprivileged BPF" ok 0 "kernel.unprivileged_bpf_disabled is 0" \
 sick "kernel names" note 0 "sysctl kernel.kptr_restrict=1" "echo 2 >proc/sys/kernel/kptr_restrict"
 sick "JIT hardening" note 0 "sysctl net.core.bpf_jit_harden=1" "echo 2 >proc/sys/net/core/bpf_jit_harden"
 
-sick "JIT hardening" ok 0 "No such file" "rm proc/sys/net/core/bpf_jit_harden"
+# What is not known is not fine.
+sick "JIT hardening" note 0 "is not known: No such file" "rm proc/sys/net/core/bpf_jit_harden"
+sick JIT note 0 "net.core.bpf_jit_enable is not known: No such file" "rm proc/sys/net/core/bpf_jit_enable"
 
 sort -u "$out/tried" | cmp -s "$out/checks"
 result $? "each check was made to find something"
+
+check 1 "nosuch: No such file" doctor --root "$out/nosuch"
 
 # Without the version the ABI comes from a log.
 healthy
