@@ -139,6 +139,17 @@ head -n -1 "$tmp/want" | cmp -s - "$tmp/got"
 [ $? = 1 ]
 result $? "control, a stack less is found out"
 
+# Text: the same names where cat makes it. Of what is no function of the kernel's own text, as
+# the code of programs, the kernel knows better how long it is.
+lines()
+{
+	grep -v '^#' "$@" | cut -d' ' -f2- | sed 's/\(+0x[0-9a-f]*\)\/0x[0-9a-f]*/\1/g'
+}
+lines $logs/stacklog.*/text >"$tmp/text"
+bpfrelay cat stacklog 2>"$tmp/err" >"$tmp/cat"
+[ "$(wc -l <"$tmp/text")" = "$samples" ] && grep -q '+0x' "$tmp/text" && lines "$tmp/cat" | cmp -s "$tmp/text"
+result $? "cat: kernel functions as the file text has them"
+
 # ---- What a snapshot keeps ------------------------------------------------------------------
 
 bpfrelay snapshot stacklog "$tmp/stacks" >"$tmp/out" 2>"$tmp/err" &&
@@ -155,6 +166,9 @@ bpfrelay unload xdplog >/dev/null
 ip link del $dev
 bpfrelay export "$tmp/stacks" --format folded 2>"$tmp/err" | cmp -s - "$tmp/folded"
 result $? "folded: the same when log and process are gone"
+bpfrelay cat "$tmp/stacks" 2>"$tmp/err" >"$tmp/again"
+[ -s "$tmp/again" ] && cmp -s "$tmp/cat" "$tmp/again"
+result $? "cat: the same text when log and process are gone"
 bpfrelay export "$tmp/packets" --format pcapng | tshark -r - -T fields -e frame.interface_name |
 	grep -cx $dev >"$tmp/out"
 [ "$(cat "$tmp/out")" = 81 ]

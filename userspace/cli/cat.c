@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "jsonl.h"
+#include "names.h"
 #include "reading.h"
 #include "select.h"
 
@@ -18,8 +19,8 @@ struct cat {
 	struct selection selection;
 	enum when_format format;
 	bool json;
-	char *text;			/* a record's */
-	size_t text_size;
+	struct text_buffer text;	/* a record's */
+	struct bpfrelay_text_opts text_opts;
 	bool damaged;
 };
 
@@ -31,21 +32,22 @@ static enum when_format json_format(const struct cat *cat)
 	return cat->format == WHEN_UTC ? WHEN_UTC : WHEN_LOCAL;
 }
 
+static bool name_symbol(void *ctx, __u64 address, char *to, size_t size)
+{
+	char name[NAMES_MAX];
+
+	return names_symbol(ctx, address, name) && snprintf(to, size, "%s", name) > 0;
+}
+
 static int put_text(struct cat *cat, const struct bpfrelay_record *record)
 {
-	char when[WHEN_SIZE], *more;
-	size_t len;
+	const char *text = record_text(&cat->text, record, &cat->text_opts);
+	char when[WHEN_SIZE];
 
-	while ((len = bpfrelay_record_text(record, cat->text, cat->text_size)) >=
-	       cat->text_size) {
-		more = realloc(cat->text, 2 * len + 256);
-		if (!more)
-			return error("out of memory");
-		cat->text = more;
-		cat->text_size = 2 * len + 256;
-	}
+	if (!text)
+		return -1;
 	format_when(when, sizeof(when), cat->format, cat->info, record->ts);
-	printf("%s cpu%u %s %s\n", when, record->cpu, record->type->name, cat->text);
+	printf("%s cpu%u %s %s\n", when, record->cpu, record->type->name, text);
 	return 0;
 }
 
@@ -61,7 +63,8 @@ static void put_loss(struct cat *cat, const struct bpfrelay_item *item)
 	else if (item->reason == BPFRELAY_DAMAGED)
 		printf("# cpu %u: a packet is damaged\n", item->record.cpu);
 	else
-		printf("# cpu %u: records %s, how many is not known\n", item->record.cpu, reason);
+		/* What comes with a number later has them in it. */
+		printf("# cpu %u: records %s, how many is not known yet\n", item->record.cpu, reason);
 }
 
 /* ---- Reading ------------------------------------------------------------------ */
@@ -153,7 +156,9 @@ int cmd_cat(int argc, char **argv)
 		{ "mono", OPT_MONO, NULL, "seconds of the log's clock" },
 		{}
 	};
-	static struct cat cat;
+	static struct cat cat = {
+		.text_opts = { .sz = sizeof(cat.text_opts), .symbol = name_symbol },
+	};
 	struct args args = {
 		.command = "cat",
 		.help = "Shows the records of LOG, merged over its CPUs in the order of time. LOG is its name,\n"
@@ -164,6 +169,7 @@ int cmd_cat(int argc, char **argv)
 		.take = take,
 		.ctx = &cat,
 	};
+	struct names *names = NULL;
 	const char *what;
 	int status, err;
 
@@ -176,10 +182,15 @@ int cmd_cat(int argc, char **argv)
 	if (open_for_reading(what, &cat.log))
 		return CLI_ERROR;
 	cat.info = bpfrelay_log_info(cat.log);
-	err = select_from(&cat.selection, cat.log, what);
+	err = names_open(cat.info, &names);
+	cat.text_opts.symbol_ctx = names;
+	err = err ?: select_from(&cat.selection, cat.log, what);
 	err = err ?: cat_log(&cat, what);
+	if (names)
+		names_complain(names, what);
 	select_end(&cat.selection);
+	names_close(names);
 	bpfrelay_log_close(cat.log);
-	free(cat.text);
+	free(cat.text.text);
 	return err ? CLI_ERROR : CLI_OK;
 }

@@ -38,14 +38,18 @@ extern const struct export_format export_jsonl, export_chrome, export_openmetric
 #define FIELD_PATH_MAX	256
 
 /*
- * The path of a field that fn says is the one, for bpfrelay_record_find(): of the first
- * that is in no array of structs. False: there is none.
+ * A field that fn says is the one, and its path for bpfrelay_record_find(): the first
+ * that is in no array of structs. NULL: there is none.
  */
-bool find_field(const struct bpfrelay_type *type,
-		bool (*fn)(const struct bpf_relay_field *f, const void *ctx), const void *ctx,
-		char path[FIELD_PATH_MAX]);
-bool find_hinted(const struct bpfrelay_type *type, enum bpf_relay_hint hint,
-		 char path[FIELD_PATH_MAX]);
+const struct bpf_relay_field *
+find_field(const struct bpfrelay_type *type,
+	   bool (*fn)(const struct bpf_relay_field *f, const void *ctx), const void *ctx,
+	   char path[FIELD_PATH_MAX]);
+const struct bpf_relay_field *find_hinted(const struct bpfrelay_type *type,
+					  enum bpf_relay_hint hint, char path[FIELD_PATH_MAX]);
+
+/* Whether any field has it, also one without a path. */
+bool type_has_hint(const struct bpfrelay_type *type, enum bpf_relay_hint hint);
 
 /* Whether a type of the log has a field with this hint. */
 bool log_has_hint(const struct bpfrelay_log *log, enum bpf_relay_hint hint);

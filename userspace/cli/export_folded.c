@@ -42,13 +42,14 @@ static void put_frame(FILE *to, const char *name)
 }
 
 /* The outermost is the last. */
-static void put_stack(struct export *e, FILE *to, const struct bpfrelay_value *stack,
-		      bool kernel, __u64 tgid)
+static void put_stack(struct export *e, FILE *to, const struct bpfrelay_record *record,
+		      const struct bpfrelay_value *stack, bool kernel)
 {
+	__u64 tgid = 0, pid, address;
 	char name[NAMES_MAX];
-	__u64 address;
 	__u32 n = 0;
 
+	record_thread(record, &tgid, &pid);
 	while (n < FRAMES_MAX && stack_frame(stack, n, &address))
 		n++;
 	while (n--) {
@@ -56,7 +57,7 @@ static void put_stack(struct export *e, FILE *to, const struct bpfrelay_value *s
 		if (kernel)
 			names_kernel(e->names, address, name);
 		else
-			names_user(e->names, tgid, address, name);
+			names_user(e->names, record->ts, tgid, address, name);
 		put_frame(to, name);
 	}
 }
@@ -65,16 +66,14 @@ static void put_line(struct export *e, FILE *to, const struct bpfrelay_record *r
 		     const struct bpfrelay_value *kernel)
 {
 	struct bpfrelay_value value;
-	__u64 tgid = 0, pid;
 	char comm[64];
 
 	if (!bpfrelay_record_find(record, "comm", &value) &&
 	    bpfrelay_value_string(&value, comm, sizeof(comm)) > 0)
 		put_frame(to, comm);
-	record_thread(record, &tgid, &pid);
 	if (record_user_stack(record, &value))
-		put_stack(e, to, &value, false, tgid);
-	put_stack(e, to, kernel, true, 0);
+		put_stack(e, to, record, &value, false);
+	put_stack(e, to, record, kernel, true);
 }
 
 static int count_stack(struct state *s, const char *text)

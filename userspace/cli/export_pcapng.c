@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "export.h"
 #include "names.h"
+#include "output.h"
 #include "reading.h"
 
 #define LINKTYPE_ETHERNET	1
@@ -145,25 +145,20 @@ static bool is_field(const struct bpf_relay_field *f, const void *ctx)
 static const struct packet_type *packet_type_of(struct state *s, const struct bpfrelay_type *type)
 {
 	struct packet_type *t = &s->type[type->id];
-	struct bpfrelay_record any = { .type = type, .len = type->size };
-	struct bpfrelay_value packet;
-	__u64 length;
+	const struct bpf_relay_field *packet;
 
 	if (t->known)
 		return t;
 	t->known = true;
-	if (!find_hinted(type, BPF_RELAY_HINT_PACKET, t->packet)) {
+	packet = find_hinted(type, BPF_RELAY_HINT_PACKET, t->packet);
+	if (!packet) {
 		t->packet[0] = '\0';
 		return t;
 	}
 	if (!find_hinted(type, BPF_RELAY_HINT_IFINDEX, t->ifindex))
 		t->ifindex[0] = '\0';
-	any.data = type;
-	if (bpfrelay_record_find(&any, t->packet, &packet))
-		return t;
-	length = packet.field->value;
-	if (length >= (__u64)type->n_fields ||
-	    !find_field(type, is_field, &type->fields[length], t->length))
+	if (packet->value >= (__u64)type->n_fields ||
+	    !find_field(type, is_field, &type->fields[packet->value], t->length))
 		t->length[0] = '\0';
 	return t;
 }
@@ -232,7 +227,7 @@ static int begin(struct export *e)
 {
 	if (!log_has_hint(e->log, BPF_RELAY_HINT_PACKET))
 		return error("%s: no type of it has a member that is a packet (RELAY_PACKET)", e->what);
-	if (isatty(STDOUT_FILENO))
+	if (output_is_terminal())
 		return error("pcapng is not for a terminal: send it to a file, or to tshark -r -");
 	e->state = calloc(1, sizeof(struct state));
 	if (!e->state)

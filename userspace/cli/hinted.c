@@ -19,9 +19,10 @@ static bool has_field(const struct bpfrelay_type *type,
 	return false;
 }
 
-bool find_field(const struct bpfrelay_type *type,
-		bool (*fn)(const struct bpf_relay_field *f, const void *ctx), const void *ctx,
-		char path[FIELD_PATH_MAX])
+const struct bpf_relay_field *
+find_field(const struct bpfrelay_type *type,
+	   bool (*fn)(const struct bpf_relay_field *f, const void *ctx), const void *ctx,
+	   char path[FIELD_PATH_MAX])
 {
 	size_t end[DEPTH_MAX] = {};		/* of the path, by depth */
 	const struct bpf_relay_field *f = type->fields;
@@ -29,7 +30,7 @@ bool find_field(const struct bpfrelay_type *type,
 	int i, len;
 
 	if (!has_field(type, fn, ctx))
-		return false;
+		return NULL;
 	for (i = 0; i < type->n_fields; i++, f++) {
 		/* A struct that is left behind, or inside of an array. */
 		if (f->depth < depth)
@@ -41,13 +42,13 @@ bool find_field(const struct bpfrelay_type *type,
 		if ((size_t)len >= FIELD_PATH_MAX - end[depth])
 			continue;
 		if (fn(f, ctx))
-			return true;
+			return f;
 		if (f->kind == BPF_RELAY_STRUCT && f->count == 1 && depth + 1 < DEPTH_MAX) {
 			end[depth + 1] = end[depth] + len;
 			depth++;
 		}
 	}
-	return false;
+	return NULL;
 }
 
 static bool has_hint(const struct bpf_relay_field *f, const void *ctx)
@@ -55,10 +56,15 @@ static bool has_hint(const struct bpf_relay_field *f, const void *ctx)
 	return f->hint == *(const enum bpf_relay_hint *)ctx;
 }
 
-bool find_hinted(const struct bpfrelay_type *type, enum bpf_relay_hint hint,
-		 char path[FIELD_PATH_MAX])
+const struct bpf_relay_field *find_hinted(const struct bpfrelay_type *type,
+					  enum bpf_relay_hint hint, char path[FIELD_PATH_MAX])
 {
 	return find_field(type, has_hint, &hint, path);
+}
+
+bool type_has_hint(const struct bpfrelay_type *type, enum bpf_relay_hint hint)
+{
+	return has_field(type, has_hint, &hint);
 }
 
 bool log_has_hint(const struct bpfrelay_log *log, enum bpf_relay_hint hint)

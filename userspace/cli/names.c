@@ -3,8 +3,11 @@
  * Names of numbers in records. The file in a snapshot has lines, sorted:
  *
  *	interface 3 0 eth0
- *	kernel 0 ffffffff81012340 do_syscall_64
+ *	kernel 0 ffffffff81012340 do_syscall_64+0x40/0x1b0
  *	user 1234 7f0123456789 libc.so.6+0x29ca8
+ *	process 1234 0 98765432100
+ *
+ * A process's is when it began, ns of the log's clock: its names are for records from then on.
  */
 #define _GNU_SOURCE	/* twalk_r() */
 #include <errno.h>
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -21,9 +25,9 @@
 #include "names.h"
 #include "reading.h"
 
-enum kind { KIND_INTERFACE, KIND_KERNEL, KIND_USER, N_KINDS };
+enum kind { KIND_INTERFACE, KIND_KERNEL, KIND_USER, KIND_PROCESS, N_KINDS };
 
-static const char *const kind_names[N_KINDS] = { "interface", "kernel", "user" };
+static const char *const kind_names[N_KINDS] = { "interface", "kernel", "user", "process" };
 
 /* One that was kept, or is to be. */
 struct name {
@@ -36,6 +40,7 @@ struct name {
 struct names {
 	void *kept;		/* tsearch()'s */
 	bool same_boot;		/* it can still be asked for */
+	__u64 ahead;		/* ns that CLOCK_BOOTTIME is ahead of the log's clock */
 	bool tried;		/* to load kallsyms ... */
 	int err;		/* ... and why there are none */
 	struct kallsyms *kallsyms;
@@ -141,6 +146,18 @@ void names_close(struct names *n)
 	free(n);
 }
 
+/* It has slept. Before that it was less, so that no time is taken for a later one. */
+static __u64 boot_ahead(const struct bpfrelay_log_info *info)
+{
+	struct timespec boot, mono;
+
+	if (info->clock != BPF_RELAY_CLOCK_MONO)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return (boot.tv_sec - mono.tv_sec) * 1000000000LL + boot.tv_nsec - mono.tv_nsec;
+}
+
 int names_open(const struct bpfrelay_log_info *info, struct names **out)
 {
 	struct names *n = calloc(1, sizeof(*n));
@@ -148,6 +165,7 @@ int names_open(const struct bpfrelay_log_info *info, struct names **out)
 	if (!n)
 		return error("out of memory");
 	n->same_boot = is_this_boot(info);
+	n->ahead = boot_ahead(info);
 	if (!info->live && load_kept(n, info->dir)) {
 		names_close(n);
 		return -1;
@@ -179,7 +197,8 @@ static bool find_kernel(struct names *n, __u64 address, char name[NAMES_MAX])
 	return n->kallsyms && kallsyms_find(n->kallsyms, address, name);
 }
 
-bool names_kernel(struct names *n, __u64 address, char name[NAMES_MAX])
+/* Of all of them it is known with the offset. */
+static bool find_symbol(struct names *n, __u64 address, char name[NAMES_MAX])
 {
 	struct name key = { .kind = KIND_KERNEL, .address = address };
 
@@ -190,11 +209,56 @@ bool names_kernel(struct names *n, __u64 address, char name[NAMES_MAX])
 	return false;
 }
 
-bool names_user(struct names *n, __u64 tgid, __u64 address, char name[NAMES_MAX])
+bool names_kernel(struct names *n, __u64 address, char name[NAMES_MAX])
+{
+	bool found = find_symbol(n, address, name);
+	char *offset = found ? strstr(name, "+0x") : NULL, *behind;
+
+	if (offset) {
+		behind = offset + strcspn(offset, " ");
+		memmove(offset, behind, strlen(behind) + 1);
+	}
+	return found;
+}
+
+bool names_symbol(struct names *n, __u64 address, char name[NAMES_MAX])
+{
+	bool found = find_symbol(n, address, name);
+	char *space = found ? strchr(name, ' ') : NULL;
+
+	/* Before the name of a module. */
+	if (space)
+		memmove(space, space + 1, strlen(space));
+	return found;
+}
+
+/* From when on, of the log's clock, a process is the one whose names are kept; 0: from ever. */
+static __u64 kept_start(const struct names *n, __u64 tgid)
+{
+	struct name key = { .kind = KIND_PROCESS, .number = tgid };
+	char text[NAMES_MAX];
+
+	return find_kept(n, &key, text) ? strtoull(text, NULL, 10) : 0;
+}
+
+/* The same of one that there is now, and when it began; false: there is none. */
+static bool live_start(const struct names *n, __u64 tgid, __u64 *from, __u64 *start)
+{
+	if (!n->same_boot || !process_start(tgid, start))
+		return false;
+	*from = *start > n->ahead ? *start - n->ahead : 0;
+	return true;
+}
+
+bool names_user(struct names *n, __u64 ts, __u64 tgid, __u64 address, char name[NAMES_MAX])
 {
 	struct name key = { .kind = KIND_USER, .number = tgid, .address = address };
+	__u64 from, start;
 
-	if (find_kept(n, &key, name) || (n->same_boot && process_find(tgid, address, name)))
+	if (ts >= kept_start(n, tgid) && find_kept(n, &key, name))
+		return true;
+	if (live_start(n, tgid, &from, &start) && ts >= from &&
+	    process_find(tgid, start, address, name))
 		return true;
 	snprintf(name, NAMES_MAX, "0x%llx", address);
 	return false;
@@ -204,9 +268,11 @@ bool names_interface(struct names *n, __u64 ifindex, char name[NAMES_MAX])
 {
 	struct name key = { .kind = KIND_INTERFACE, .number = ifindex };
 
-	if (find_kept(n, &key, name) || (n->same_boot && if_indextoname(ifindex, name)))
+	/* The kernel counts them in an int, and if_indextoname() takes one. */
+	if (find_kept(n, &key, name) ||
+	    (n->same_boot && ifindex <= INT32_MAX && if_indextoname(ifindex, name)))
 		return true;
-	snprintf(name, NAMES_MAX, "if%llu", ifindex);
+	snprintf(name, NAMES_MAX, "if%lld", ifindex);
 	return false;
 }
 
@@ -222,11 +288,20 @@ void names_explain(const struct names *n, const char *what)
 		     ": it is of another boot, and `bpfrelay snapshot` kept none");
 }
 
+void names_complain(const struct names *n, const char *what)
+{
+	if (n->err && n->err != EPERM)
+		note("%s: kernel addresses have no names: %s", what, strerror(n->err));
+}
+
 /* ---- Keeping ------------------------------------------------------------------------ */
 
 struct save {
 	struct names *names;
 	void *found;
+	__u64 ts;		/* of the record */
+	struct text_buffer text;
+	int err;		/* of save_symbol() */
 	bool any;		/* one of them has a name */
 	FILE *to;
 };
@@ -243,23 +318,58 @@ static int save_one(struct save *s, enum kind kind, __u64 number, __u64 address)
 	if (kind == KIND_INTERFACE)
 		found = names_interface(s->names, number, name);
 	else if (kind == KIND_KERNEL)
-		found = names_kernel(s->names, address, name);
+		found = find_symbol(s->names, address, name);
 	else
-		found = names_user(s->names, number, address, name);
+		found = names_user(s->names, s->ts, number, address, name);
 	s->any |= found;
 	return add_name(&s->found, &key, found ? name : "");
 }
 
-static int save_stack(struct save *s, enum kind kind, __u64 number,
-		      const struct bpfrelay_value *stack)
+/* The text asks for each name that it has in it, wherever that is in the record. */
+static bool save_symbol(void *ctx, __u64 address, char *to, size_t size)
+{
+	struct save *s = ctx;
+
+	(void)to;
+	(void)size;
+	s->err = s->err ?: save_one(s, KIND_KERNEL, 0, address);
+	return false;
+}
+
+static int save_symbols(struct save *s, const struct bpfrelay_record *record)
+{
+	LIBBPF_OPTS(bpfrelay_text_opts, opts, .symbol = save_symbol, .symbol_ctx = s);
+
+	return record_text(&s->text, record, &opts) ? s->err : -ENOMEM;
+}
+
+static int save_stack(struct save *s, __u64 tgid, const struct bpfrelay_value *stack)
 {
 	__u64 address;
 	int err = 0;
 	__u32 i;
 
 	for (i = 0; !err && stack_frame(stack, i, &address); i++)
-		err = save_one(s, kind, number, address);
+		err = save_one(s, KIND_USER, tgid, address);
 	return err;
+}
+
+/* Of the process that there was then, if it is still there, or its names were kept. */
+static int save_process(struct save *s, __u64 tgid, const struct bpfrelay_value *stack)
+{
+	struct name key = { .kind = KIND_PROCESS, .number = tgid };
+	__u64 from = kept_start(s->names, tgid), start;
+	char text[24];
+	int err = 0;
+
+	if (!from)
+		live_start(s->names, tgid, &from, &start);
+	if (s->ts < from)
+		return 0;
+	snprintf(text, sizeof(text), "%llu", from);
+	if (from && !tfind(&key, &s->found, compare_names))
+		err = add_name(&s->found, &key, text);
+	return err ?: save_stack(s, tgid, stack);
 }
 
 static int save_record(struct save *s, const struct bpfrelay_record *record)
@@ -269,18 +379,16 @@ static int save_record(struct save *s, const struct bpfrelay_record *record)
 	__u64 n, pid;
 	int err = 0;
 
+	s->ts = record->ts;
 	if (find_hinted(record->type, BPF_RELAY_HINT_IFINDEX, path) &&
 	    record_number(record, path, &n))
 		err = save_one(s, KIND_INTERFACE, n, 0);
-	if (!err && find_hinted(record->type, BPF_RELAY_HINT_KSYM, path) &&
-	    record_number(record, path, &n))
-		err = save_one(s, KIND_KERNEL, 0, n);
-	if (err || !find_hinted(record->type, BPF_RELAY_HINT_STACK, path) ||
-	    bpfrelay_record_find(record, path, &value))
-		return err;
-	err = save_stack(s, KIND_KERNEL, 0, &value);
-	if (!err && record_thread(record, &n, &pid) && record_user_stack(record, &value))
-		err = save_stack(s, KIND_USER, n, &value);
+	if (!err && (type_has_hint(record->type, BPF_RELAY_HINT_KSYM) ||
+		     type_has_hint(record->type, BPF_RELAY_HINT_STACK)))
+		err = save_symbols(s, record);
+	if (!err && find_hinted(record->type, BPF_RELAY_HINT_STACK, path) &&
+	    record_thread(record, &n, &pid) && record_user_stack(record, &value))
+		err = save_process(s, n, &value);
 	return err;
 }
 
@@ -335,14 +443,28 @@ static int write_names(struct save *s, const char *dir)
 	return err;
 }
 
+static bool has_numbers_with_names(const struct bpfrelay_log *log)
+{
+	const struct bpfrelay_type *type;
+	__u32 id;
+
+	for (id = 0; id < BPF_RELAY_TYPES_MAX; id++) {
+		type = bpfrelay_log_type(log, id);
+		if (type && (type_has_hint(type, BPF_RELAY_HINT_STACK) ||
+			     type_has_hint(type, BPF_RELAY_HINT_KSYM) ||
+			     type_has_hint(type, BPF_RELAY_HINT_IFINDEX)))
+			return true;
+	}
+	return false;
+}
+
 int names_save(const struct bpfrelay_log *log, const char *dir)
 {
 	struct save s = {};
 	char path[4096];
 	int err;
 
-	if (!log_has_hint(log, BPF_RELAY_HINT_STACK) && !log_has_hint(log, BPF_RELAY_HINT_KSYM) &&
-	    !log_has_hint(log, BPF_RELAY_HINT_IFINDEX))
+	if (!has_numbers_with_names(log))
 		return 0;
 	/* A name without a slash could be that of a log. */
 	snprintf(path, sizeof(path), "%s%s/", *dir == '/' ? "" : "./", dir);
@@ -351,7 +473,9 @@ int names_save(const struct bpfrelay_log *log, const char *dir)
 	err = save_records(&s, path);
 	if (!err && s.any)
 		err = write_names(&s, path);
+	names_complain(s.names, dir);
 	free_tree(&s.found);
+	free(s.text.text);
 	names_close(s.names);
 	return err ? error("%s" NAMES_FILE ": %s", path, error_text(err)) : 0;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "names.h"
 
@@ -115,7 +116,9 @@ void kallsyms_free(struct kallsyms *k)
 
 bool kallsyms_find(const struct kallsyms *k, __u64 address, char name[NAMES_MAX])
 {
-	size_t low = 0, high = k->n, middle;
+	size_t low = 0, high = k->n, middle, len;
+	const struct symbol *found;
+	const char *text;
 
 	while (low < high) {
 		middle = (low + high) / 2;
@@ -127,25 +130,57 @@ bool kallsyms_find(const struct kallsyms *k, __u64 address, char name[NAMES_MAX]
 	/* Behind the last one there may be anything. */
 	if (!low || low == k->n || !k->symbol[low - 1].address)
 		return false;
-	snprintf(name, NAMES_MAX, "%s", k->names + k->symbol[low - 1].name);
+	found = &k->symbol[low - 1];
+	text = k->names + found->name;
+	len = strcspn(text, " ");
+	snprintf(name, NAMES_MAX, "%.*s+0x%llx/0x%llx%s", (int)len, text,
+		 address - found->address, found[1].address - found->address, text + len);
 	return true;
 }
 
 /* ---- Processes ---------------------------------------------------------------------- */
 
-bool process_find(__u64 tgid, __u64 address, char name[NAMES_MAX])
+bool process_start(__u64 tgid, __u64 *start)
+{
+	char path[64], line[1024] = "", *behind;
+	unsigned long long ticks;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%llu/stat", tgid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	/* Field 22; the second one is its name, in which there may be anything. */
+	behind = strrchr(line, ')');
+	if (!behind || sscanf(behind + 1, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			      "%*s %*s %*s %*s %*s %llu", &ticks) != 1)
+		return false;
+	*start = ticks * (1000000000ULL / sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+bool process_find(__u64 tgid, __u64 began, __u64 address, char name[NAMES_MAX])
 {
 	unsigned long long start, end, offset;
 	char path[64], file[512], *line = NULL;
 	const char *base;
 	bool found = false;
 	size_t size = 0;
+	__u64 now = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%llu/maps", tgid);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
+	/* Once it is open it stays that of one process. */
+	if (!process_start(tgid, &now) || now != began) {
+		fclose(f);
+		return false;
+	}
 	while (!found && getline(&line, &size, f) > 0) {
 		file[0] = '\0';
 		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %511[^\n]", &start, &end, &offset,
