@@ -61,6 +61,29 @@ wait $holder 2>/dev/null
 [ "$(holders '.descriptors')" = "[]" ]
 result $? "show: it does not any more"
 
+# shellcheck disable=SC2016 # the other shell's
+unshare -m sh -c 'mkdir "$1/bpf" && mount -t bpf bpf "$1/bpf" && bpftool map pin id "$2" "$1/bpf/far" &&
+	touch "$1/ready" && exec sleep 1000' sh "$tmp" "$id" &
+holder=$!
+for _ in $(seq 100); do
+	[ ! -e "$tmp/ready" ] || break
+	sleep 0.1
+done
+[ "$(holders '.pins | sort')" = "[\"/proc/$holder/root$tmp/bpf/far\",\"$pin\"]" ]
+result $? "show: a pin in another mount namespace"
+kill $holder
+wait $holder 2>/dev/null
+[ "$(holders .pins)" = "[\"$pin\"]" ]
+result $? "show: it goes with that"
+bpftool map create /sys/fs/bpf/outer type hash_of_maps key 4 value 4 entries 2 name outer inner_map id "$id" &&
+	[ "$(holders .maps)" = "[]" ] &&
+	bpftool map update pinned /sys/fs/bpf/outer key 1 0 0 0 value id "$id" &&
+	[ "$(holders '.maps | map([.name, .type])')" = '[["outer","hash_of_maps"]]' ] &&
+	bpfrelay show schedlog | grep -q "^ *map [0-9]* outer (hash_of_maps)$" &&
+	bpfrelay list | grep -q "^schedlog.$id .* 1 pin, 1 map$"
+result $? "show: a map of maps that it is in"
+rm /sys/fs/bpf/outer
+
 # OPTIONS COMMAND...: without these capabilities.
 without()
 {

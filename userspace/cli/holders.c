@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +22,8 @@
 #define LOOKS_MAX	(1 << 18)
 /* The verifier allows a program 64. */
 #define MAPS_MAX	512
-#define MOUNTS_MAX	64
+#define MOUNTS_MAX	1024
+#define NAMESPACES_MAX	1024
 
 #define MAP_LINK	"anon_inode:bpf-map"
 
@@ -32,6 +34,8 @@ struct search {
 	int looks;
 	dev_t seen[MOUNTS_MAX];
 	int n_seen;
+	ino_t namespace[NAMESPACES_MAX];
+	int n_namespaces;
 };
 
 static bool look(struct search *s)
@@ -112,6 +116,52 @@ static void look_at_programs(struct search *s)
 		denied(s);
 }
 
+/* ---- Maps of maps --------------------------------------------------------------- */
+
+/* What a lookup in one of these finds is an id. */
+static void look_into_map(struct search *s, int fd, const struct bpf_map_info *info)
+{
+	struct holder holder = {
+		.kind = HOLDER_MAP,
+		.id = info->id,
+		.name = (char *)info->name,
+		.type = libbpf_bpf_map_type_str(info->type),
+	};
+	void *key = calloc(1, info->key_size);
+	bool first = true;
+
+	if (!key)
+		s->to->err = -ENOMEM;
+	while (key && !bpf_map_get_next_key(fd, first ? NULL : key, key) && look(s)) {
+		first = false;
+		if (!bpf_map_lookup_elem(fd, key, &holder.map_id))
+			add(s, holder);
+	}
+	free(key);
+}
+
+static void look_at_maps(struct search *s)
+{
+	struct bpf_map_info info;
+	__u32 id = 0, len;
+	int fd, err;
+
+	while (!(err = bpf_map_get_next_id(id, &id)) && look(s)) {
+		fd = bpf_map_get_fd_by_id(id);
+		if (fd < 0)
+			continue;
+		len = sizeof(info);
+		memset(&info, 0, len);
+		if (!bpf_map_get_info_by_fd(fd, &info, &len) &&
+		    (info.type == BPF_MAP_TYPE_ARRAY_OF_MAPS ||
+		     info.type == BPF_MAP_TYPE_HASH_OF_MAPS))
+			look_into_map(s, fd, &info);
+		close(fd);
+	}
+	if (err == -EPERM)
+		denied(s);
+}
+
 /* ---- Processes ------------------------------------------------------------------ */
 
 /* A file of /proc without its last newline; false if the process is gone. */
@@ -174,22 +224,6 @@ static void look_at_process(struct search *s, int pid)
 	closedir(dir);
 }
 
-static void look_at_processes(struct search *s)
-{
-	struct dirent *entry;
-	DIR *dir;
-
-	dir = opendir("/proc");
-	if (!dir) {
-		denied(s);
-		return;
-	}
-	while ((entry = readdir(dir)))
-		if (*entry->d_name >= '0' && *entry->d_name <= '9')
-			look_at_process(s, atoi(entry->d_name));
-	closedir(dir);
-}
-
 /* ---- Pins ----------------------------------------------------------------------- */
 
 static bool is_map(int fd)
@@ -246,29 +280,92 @@ static bool is_new(struct search *s, const char *mount)
 	struct stat st;
 	int i;
 
-	if (stat(mount, &st) || s->n_seen == MOUNTS_MAX)
+	if (stat(mount, &st))
 		return false;
 	for (i = 0; i < s->n_seen; i++)
 		if (s->seen[i] == st.st_dev)
 			return false;
+	if (s->n_seen == MOUNTS_MAX) {
+		s->to->err = -E2BIG;
+		return false;
+	}
 	s->seen[s->n_seen++] = st.st_dev;
 	return true;
 }
 
-static void look_at_pins(struct search *s)
+/* As a process sees its files: "/proc/self" and "", or "/proc/7" and "/proc/7/root". */
+static void look_at_pins(struct search *s, const char *process, const char *root)
 {
 	struct mntent *mount;
+	char path[PATH_MAX];
 	FILE *f;
 
-	f = setmntent("/proc/self/mounts", "re");
+	snprintf(path, sizeof(path), "%s/mounts", process);
+	f = setmntent(path, "re");
 	if (!f) {
+		if (errno == EACCES)
+			denied(s);
+		return;
+	}
+	while ((mount = getmntent(f))) {
+		if (strcmp(mount->mnt_type, "bpf") ||
+		    snprintf(path, sizeof(path), "%s%s", root, mount->mnt_dir) >= (int)sizeof(path))
+			continue;
+		if (is_new(s, path))
+			look_below(s, path);
+	}
+	endmntent(f);
+}
+
+/* Whether nobody of its mount namespace was looked at; nor can be, if that is not known. */
+static bool is_in_new_namespace(struct search *s, const char *process)
+{
+	char path[64];
+	struct stat st;
+	int i;
+
+	snprintf(path, sizeof(path), "%s/ns/mnt", process);
+	if (stat(path, &st)) {
+		if (errno == EACCES)
+			denied(s);
+		return false;
+	}
+	for (i = 0; i < s->n_namespaces; i++)
+		if (s->namespace[i] == st.st_ino)
+			return false;
+	if (s->n_namespaces == NAMESPACES_MAX) {
+		s->to->err = -E2BIG;
+		return false;
+	}
+	s->namespace[s->n_namespaces++] = st.st_ino;
+	return true;
+}
+
+/* ---- All of them ---------------------------------------------------------------- */
+
+static void look_at_processes(struct search *s)
+{
+	char process[32], root[40];
+	struct dirent *entry;
+	DIR *dir;
+
+	dir = opendir("/proc");
+	if (!dir) {
 		denied(s);
 		return;
 	}
-	while ((mount = getmntent(f)))
-		if (!strcmp(mount->mnt_type, "bpf") && is_new(s, mount->mnt_dir))
-			look_below(s, mount->mnt_dir);
-	endmntent(f);
+	is_in_new_namespace(s, "/proc/self");
+	look_at_pins(s, "/proc/self", "");
+	while ((entry = readdir(dir))) {
+		if (*entry->d_name < '0' || *entry->d_name > '9')
+			continue;
+		look_at_process(s, atoi(entry->d_name));
+		snprintf(process, sizeof(process), "/proc/%.20s", entry->d_name);
+		snprintf(root, sizeof(root), "%s/root", process);
+		if (is_in_new_namespace(s, process))
+			look_at_pins(s, process, root);
+	}
+	closedir(dir);
 }
 
 void holders_find(struct holders *to, const __u32 *map_ids, int n_ids)
@@ -277,8 +374,8 @@ void holders_find(struct holders *to, const __u32 *map_ids, int n_ids)
 
 	memset(to, 0, sizeof(*to));
 	look_at_programs(&s);
+	look_at_maps(&s);
 	look_at_processes(&s);
-	look_at_pins(&s);
 }
 
 void holders_free(struct holders *holders)

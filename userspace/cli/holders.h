@@ -11,17 +11,18 @@ struct json_object;
 enum holder_kind {
 	HOLDER_PROGRAM,		/* a loaded one that uses the map */
 	HOLDER_FD,		/* a process has it open */
-	HOLDER_PIN,		/* in a bpffs of our mount namespace */
+	HOLDER_PIN,		/* in a bpffs, of our mount namespace or of a process's */
+	HOLDER_MAP,		/* it is an element of another map */
 	N_HOLDER_KINDS,
 };
 
 struct holder {
 	enum holder_kind kind;
 	__u32 map_id;
-	__u32 id;		/* of the program, or the process */
+	__u32 id;		/* of the program, the process, or the map that it is in */
 	__u32 fd;
-	char *name;		/* of the program, of the process, the path of the pin */
-	const char *type;	/* of the program */
+	char *name;		/* of the program, process, or map; the path of the pin */
+	const char *type;	/* of the program, or the map */
 };
 
 struct holders {

@@ -28,6 +28,7 @@ const char *format_holders(const struct holders *holders, __u32 map_id, char *to
 		[HOLDER_PROGRAM] = { "program", "programs" },
 		[HOLDER_FD] = { "descriptor", "descriptors" },
 		[HOLDER_PIN] = { "pin", "pins" },
+		[HOLDER_MAP] = { "map", "maps" },
 	};
 	int count[N_HOLDER_KINDS] = {}, i;
 	size_t len = 0;
@@ -54,6 +55,9 @@ static void print_holder(const struct holder *h)
 	case HOLDER_FD:
 		printf("process %u %s, descriptor %u\n", h->id, h->name, h->fd);
 		break;
+	case HOLDER_MAP:
+		printf("map %u %s (%s)\n", h->id, h->name, h->type);
+		break;
 	default:
 		printf("pin %s\n", h->name);
 	}
@@ -79,6 +83,7 @@ struct json_object *describe_holders(const struct holders *holders, __u32 map_id
 {
 	static const char *const keys[N_HOLDER_KINDS] = {
 		[HOLDER_PROGRAM] = "programs", [HOLDER_FD] = "descriptors", [HOLDER_PIN] = "pins",
+		[HOLDER_MAP] = "maps",
 	};
 	struct json_object *object = json_object_new_object(), *arrays[N_HOLDER_KINDS], *item;
 	const struct holder *h;

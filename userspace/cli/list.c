@@ -342,7 +342,7 @@ int cmd_show(int argc, char **argv)
 	struct args args = {
 		.command = "show",
 		.help = "Shows what LOG is: its sizes, its types, how much is in it, and what holds it:\n"
-			"programs, processes and pins.\n",
+			"programs, processes, maps and pins.\n",
 		.json_text = "as an object",
 	};
 	const struct bpfrelay_log_info *info;
