@@ -6,6 +6,7 @@
 /* A kernel whose every function is 0x1000 bytes long and bears its address as a name. */
 void render_symbol(const struct render *r, char to[RENDER_SYMBOL_MAX], u64 addr)
 {
+	(void)r;
 	if (addr < 0x10000)
 		snprintf(to, RENDER_SYMBOL_MAX, "0x%llx", addr);
 	else

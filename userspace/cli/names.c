@@ -90,7 +90,7 @@ static int add_line(struct names *n, char *line)
 	return i < N_KINDS ? add_name(&n->kept, &key, line + at) : 0;
 }
 
-/* No such file is no error; lines that are none of names are passed over. */
+/* Without the file there are numbers; lines that are none of names are passed over. */
 static int load_kept(struct names *n, const char *dir)
 {
 	char path[4096], *line = NULL;
@@ -100,8 +100,11 @@ static int load_kept(struct names *n, const char *dir)
 
 	snprintf(path, sizeof(path), "%s/" NAMES_FILE, dir);
 	f = fopen(path, "re");
-	if (!f)
-		return errno == ENOENT ? 0 : error("%s: %s", path, strerror(errno));
+	if (!f) {
+		if (errno != ENOENT)
+			note("%s: %s: going on without these names", path, strerror(errno));
+		return 0;
+	}
 	while (err != -ENOMEM && getline(&line, &size, f) > 0) {
 		err = add_line(n, line);
 		bad += err == -EINVAL;

@@ -203,6 +203,16 @@ result $? "cat: kernel addresses of a copy by the names that were kept"
 "$bpfrelay" snapshot "$out/symbols" "$out/again" >"$out/out" && cmp -s "$out/symbols/.names" "$out/again/.names"
 result $? "snapshot: of a copy, its names are kept again"
 
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 "$out"
+	chmod -R a+rX "$out/symbols"
+	chmod 600 "$out/symbols/.names"
+	setpriv --reuid 65534 --clear-groups "$bpfrelay" cat "$out/symbols" >"$out/got" 2>"$out/err" &&
+		grep -q "/.names: Permission denied: going on without" "$out/err" &&
+		[ "$(wc -l <"$out/got")" = 500 ] && ! grep -q seventeen "$out/got"
+	result $? "cat: without the names that may not be read"
+fi
+
 # Processes: names are for records from when theirs began. A trace of this boot, with two
 # records of the stack of a process: before it began, and after.
 cat >"$out/stacks.py" <<'PY'
