@@ -102,6 +102,7 @@ for i in $(seq "$SNAPSHOTS"); do
 	rm -r "$tmp/snapshot"
 	[ "$(stats_of types "stored events")" -gt "$stored" ] || break
 	good=$i
+	[ $((i % 50)) != 0 ] || echo "# $i snapshots"
 done
 echo "# of $whole nothing was overwritten while they were taken"
 [ "$good" = "$SNAPSHOTS" ]
