@@ -107,12 +107,12 @@ WATCH("fentry/bpf_relay_output", enter_output, 1)
 WATCH("fexit/bpf_relay_output", leave_output, 2)
 WATCH("fentry/bpf_relay_reserve", enter_reserve, 3)
 WATCH("fexit/bpf_relay_submit", leave_submit, 4)
-WATCH("fentry/ring_write_record", enter_ring, 5)
-WATCH("fexit/ring_write_record", leave_ring, 6)
+WATCH("fentry/ring_take_again", enter_ring, 5)
+WATCH("fexit/ring_take_again", leave_ring, 6)
 WATCH("fentry/ring_switch", enter_switch, 7)
 WATCH("fentry/log_first_drop", enter_drop, 8)
-WATCH("kprobe/ring_reserve_record", probe_reserve, 9)
-WATCH("kretprobe/ring_commit_record", probe_commit, 10)
+WATCH("kprobe/ring_take_next", probe_take, 9)
+WATCH("kretprobe/ring_publish", probe_publish, 10)
 
 /*
  * In the middle of a write: each link of the chain writes when the one before it
