@@ -42,7 +42,8 @@ help:
 	@echo '               for OPS_SECONDS=600; SEED= does these again, K= takes another kernel'
 	@echo 'stress         every context at once, on both kernels, until STRESS_RECORDS=20000000'
 	@echo '               are stored on each'
-	@echo 'check-packages Debian packages: built, installed and removed on both kernels'
+	@echo 'check-packages Debian packages: built, installed, upgraded and removed on both kernels,'
+	@echo '               and a boot with the unit; K=stable on one'
 	@echo 'clean          remove what was built'
 
 module:
@@ -189,7 +190,7 @@ fuzz:
 	@selftests/fuzz/long -p $(PARSER_SECONDS) -o $(OPS_SECONDS) $(if $(K),-k $(K)) $(if $(SEED),-s $(SEED))
 
 check-packages:
-	@selftests/packages/check
+	@selftests/packages/check $(K)
 
 check-readme:
 	@selftests/readme/check
