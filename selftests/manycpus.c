@@ -85,7 +85,7 @@ FIXTURE_TEARDOWN(manycpus)
 }
 
 /* Fails when: what cannot be said of CPUs that are not there is said of each. */
-TEST_F(manycpus, stats)
+TEST_F_TIMEOUT(manycpus, stats, 300)
 {
 	char absent[64];
 	int cpu;
@@ -102,7 +102,7 @@ TEST_F(manycpus, stats)
 }
 
 /* Fails when: memory is counted, or taken, for buffers of CPUs that are not there. */
-TEST_F(manycpus, memory)
+TEST_F_TIMEOUT(manycpus, memory, 300)
 {
 	unsigned long long memory = log_stat(&self->log, -1, "memory");
 
@@ -112,7 +112,7 @@ TEST_F(manycpus, memory)
 }
 
 /* Fails when: mem cannot be read from one end to the other, or has anything of theirs. */
-TEST_F(manycpus, mem)
+TEST_F_TIMEOUT(manycpus, mem, 300)
 {
 	int cpu;
 
@@ -132,7 +132,7 @@ TEST_F(manycpus, mem)
 }
 
 /* Fails when: text speaks of CPUs that are not there, or lacks what the others wrote. */
-TEST_F(manycpus, text)
+TEST_F_TIMEOUT(manycpus, text, 300)
 {
 	const char *dir = self->log.dir;
 
@@ -143,7 +143,7 @@ TEST_F(manycpus, text)
 }
 
 /* Fails when: a command shows each CPU that is not there, or reads the others wrongly. */
-TEST_F(manycpus, commands)
+TEST_F_TIMEOUT(manycpus, commands, 300)
 {
 	__u32 id = self->log.id;
 
@@ -160,7 +160,7 @@ TEST_F(manycpus, commands)
 }
 
 /* Fails when: a copy of ctf/ is no trace, or larger than what was recorded. */
-TEST_F(manycpus, copy)
+TEST_F_TIMEOUT(manycpus, copy, 300)
 {
 	shell("rm -rf /tmp/manycpus");
 	EXPECT_EQ(shell("cp -r %s/ctf /tmp/manycpus", self->log.dir), 0);

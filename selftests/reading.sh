@@ -62,7 +62,11 @@ for how in "" --ctf; do
 	# shellcheck disable=SC2086 # nothing, or an option
 	bpfrelay cat -f $how types >"$tmp/follow" 2>"$tmp/err" &
 	follower=$!
-	sleep 1
+	# It has to sleep once: at full speed it may never come to that.
+	for _ in $(seq 600); do
+		! grep -q poll /proc/$follower/wchan || break
+		sleep 0.1
+	done
 	for cpu in 0 1 2 3; do
 		start_writer $cpu
 	done
